@@ -1,0 +1,23 @@
+"""Text to counts: tokens, vocabulary, the corpus, and its place on disk."""
+
+from diln.corpus.assemble import Tally, Watch
+from diln.corpus.building import append, build
+from diln.corpus.corpus import Corpus
+from diln.corpus.documents import Document
+from diln.corpus.readers import FORMATS, ReadOptions
+from diln.corpus.rules import TextOptions, TextRule
+from diln.corpus.splits import Completion
+
+__all__ = [
+    "FORMATS",
+    "Completion",
+    "Corpus",
+    "Document",
+    "ReadOptions",
+    "Tally",
+    "TextOptions",
+    "TextRule",
+    "Watch",
+    "append",
+    "build",
+]

@@ -1,0 +1,274 @@
+"""The one class for documents: counts over a vocabulary, with what else is known of each document."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, sparray, spmatrix
+
+from diln.corpus.assemble import MemorySink, Notes, Tally, Watch, assemble, term_table
+from diln.corpus.documents import Documents
+from diln.corpus.matrix import MatrixSource, bow_matrix
+from diln.corpus.python import FrameSource, TextsSource, TokensSource
+from diln.corpus.readers import ReadOptions, open_source
+from diln.corpus.readers.columns import ColumnOptions
+from diln.corpus.rules import TextOptions, TextRule
+from diln.corpus.shards import Rows, Shard, gather
+from diln.corpus.sources import Source, as_texts
+from diln.corpus.splits import Completion, halves, test_rows
+from diln.corpus.store import StoredShards, read_manifest, read_terms, write_corpus
+from diln.corpus.strings import offsets_of
+from diln.corpus.vocabulary import given_vocabulary
+
+
+class Corpus:
+    """Documents as counts over a vocabulary, in memory or mapped from disk.
+
+    Make one with ``from_texts``, ``from_tokens``, ``from_matrix``, ``from_bow``, ``from_frame``, ``read`` (a file or a
+    folder) or ``open`` (a directory written before). Indexing with rows, a mask or a slice gives a corpus of these
+    documents that shares the counts.
+
+    Attributes
+    ----------
+    vocabulary : list of str
+        The terms, in the order of the columns.
+    tally : Tally or None
+        What happened to documents and tokens while the corpus was built, where that is known.
+    rule : TextRule or None
+        How text was made into counts, where that is known and had no tokenizer of the caller's.
+    directory : Path or None
+        Where the corpus is on disk.
+    """
+
+    def __init__(
+        self,
+        shards: Sequence[Shard],
+        sizes: Sequence[int],
+        vocabulary: list[str],
+        *,
+        rows: Rows | None = None,
+        tally: Tally | None = None,
+        rule: TextRule | None = None,
+        directory: Path | None = None,
+    ) -> None:
+        self._shards = shards
+        self._sizes = list(sizes)
+        self._starts = offsets_of(sizes)[:-1]
+        self._rows = np.arange(sum(sizes)) if rows is None else rows
+        self.vocabulary = vocabulary
+        self.tally, self.rule, self.directory = tally, rule, directory
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Iterable[str],
+        *,
+        ids: Iterable[Any] | None = None,
+        titles: Iterable[Any] | None = None,
+        dates: Iterable[Any] | None = None,
+        labels: Iterable[Any] | None = None,
+        vocabulary: str | Path | Iterable[str] | None = None,
+        n_jobs: int = 1,
+        **options: Unpack[TextOptions],
+    ) -> Self:
+        """Count documents given as strings; ``TextRule`` says what the options mean.
+
+        With a ``vocabulary`` only its terms are counted, in its order, and none is dropped.
+        """
+        fields = _fields(id=ids, title=titles, date=dates, label=labels)
+        return cls._assemble(TextsSource(texts, fields), TextRule(**options), vocabulary, n_jobs)
+
+    @classmethod
+    def from_tokens(
+        cls,
+        documents: Iterable[Sequence[str]],
+        *,
+        ids: Iterable[Any] | None = None,
+        titles: Iterable[Any] | None = None,
+        dates: Iterable[Any] | None = None,
+        labels: Iterable[Any] | None = None,
+        vocabulary: str | Path | Iterable[str] | None = None,
+        **options: Unpack[TextOptions],
+    ) -> Self:
+        """Count documents given as lists of tokens, taken as they are: no stop words and no minimum length."""
+        fields = _fields(id=ids, title=titles, date=dates, label=labels)
+        options.setdefault("stop_words", None)
+        options.setdefault("min_length", 1)
+        return cls._assemble(TokensSource(documents, fields), TextRule(**options), vocabulary)
+
+    @classmethod
+    def from_matrix(
+        cls,
+        X: sparray | spmatrix | ArrayLike,
+        vocabulary: Iterable[str],
+        *,
+        ids: Iterable[Any] | None = None,
+        titles: Iterable[Any] | None = None,
+        dates: Iterable[Any] | None = None,
+        labels: Iterable[Any] | None = None,
+    ) -> Self:
+        """Take counts (n_docs, n_terms) as they are, with the terms of the columns."""
+        given = _fields(id=ids, title=titles, date=dates, label=labels)
+        fields = {name: as_texts(values) for name, values in given.items()}
+        return cls._assemble(MatrixSource(X, vocabulary, fields), TextRule(stop_words=None))
+
+    @classmethod
+    def from_bow(cls, bags: Iterable[Iterable[tuple[int, float]]], dictionary: Mapping[int, str] | Any) -> Self:
+        """Take gensim's bags of words and its Dictionary (or a dict from numbers to terms)."""
+        return cls.from_matrix(*bow_matrix(bags, dictionary))
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        text: str | Sequence[str] | None = None,
+        id: str | None = None,  # noqa: A002
+        title: str | None = None,
+        date: str | None = None,
+        label: str | None = None,
+        vocabulary: str | Path | Iterable[str] | None = None,
+        n_jobs: int = 1,
+        **options: Unpack[TextOptions],
+    ) -> Self:
+        """Count the documents in the rows of a pandas or polars frame; columns not named are guessed, and said."""
+        asked = ColumnOptions(text=text, id=id, title=title, date=date, label=label)
+        return cls._assemble(FrameSource(frame, asked), TextRule(**options), vocabulary, n_jobs)
+
+    @classmethod
+    def read(
+        cls,
+        path: str | Path,
+        *,
+        n_jobs: int = 1,
+        read: ReadOptions | None = None,
+        watch: Watch | None = None,
+        **options: Unpack[TextOptions],
+    ) -> Self:
+        """Count the documents of a file or folder into memory; ``diln.corpus.build`` writes them to disk instead.
+
+        ``read`` says how the file is read (format, encoding, errors, vocabulary, and the columns text, id, title, date,
+        label), the options how text is made into counts.
+        """
+        how = read or ReadOptions()
+        source = open_source(path, **how)
+        return cls._assemble(source, TextRule(**options), how.get("vocabulary"), n_jobs, watch)
+
+    @classmethod
+    def _assemble(
+        cls,
+        source: Source,
+        rule: TextRule,
+        vocabulary: str | Path | Iterable[str] | None = None,
+        n_jobs: int = 1,
+        watch: Watch | None = None,
+    ) -> Self:
+        table, within = term_table(source, rule, given_vocabulary(vocabulary))
+        made = assemble(source, within, table, MemorySink(), n_jobs, watch or Notes())
+        return cls(made.shards, made.sizes, made.vocabulary, tally=made.tally, rule=rule)
+
+    @classmethod
+    def open(cls, directory: str | Path, *, check: bool = False) -> Self:
+        """Open a corpus on disk; its arrays are mapped, not read.
+
+        That every file is there and whole is seen at once; that no bit has changed, when a file is first used, or now
+        with ``check``.
+        """
+        directory = Path(directory)
+        manifest = read_manifest(directory)
+        shards = StoredShards(directory, manifest)
+        if check:
+            shards.check()
+        sizes = [shard["documents"] for shard in manifest.shards]
+        rule = manifest.content["rule"]
+        return cls(
+            shards,
+            sizes,
+            read_terms(directory, manifest),
+            tally=Tally(**manifest.content["tally"]),
+            rule=TextRule.from_json(rule) if rule is not None and rule["tokenizer"] is None else None,
+            directory=directory,
+        )
+
+    def save(self, directory: str | Path, *, overwrite: bool = False) -> "Corpus":
+        """Write the corpus to a directory, and open it from there."""
+        rule = None if self.rule is None else self.rule.to_json()
+        tally = (self.tally or Tally(len(self))).to_json()
+        write_corpus(Path(directory), self._parts(), self.vocabulary, rule, tally, overwrite=overwrite)
+        return Corpus.open(directory)
+
+    def _parts(self) -> Iterator[Shard]:
+        """The documents as shards, one at a time, in the order of this corpus."""
+        homes = np.searchsorted(self._starts, self._rows, side="right") - 1
+        runs = np.split(np.arange(len(self)), np.flatnonzero(np.diff(homes)) + 1)
+        for run in runs:
+            home = homes[run[0]]
+            yield self._shards[home].take(self._rows[run] - self._starts[home])
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __repr__(self) -> str:
+        return f"<Corpus of {len(self):,} documents, {self.n_terms:,} terms, {self.n_tokens:,} tokens>"
+
+    def __getitem__(self, rows: slice | Sequence[int] | NDArray[Any]) -> "Corpus":
+        """The corpus of some of the documents: those at ``rows``, in that order, or where a mask is true."""
+        if isinstance(rows, int | np.integer):
+            raise TypeError("a corpus is indexed by several rows; use corpus.documents[i] for one document")
+        chosen = self._rows[rows if isinstance(rows, slice) else np.asarray(rows)]
+        return Corpus(self._shards, self._sizes, self.vocabulary, rows=chosen, rule=self.rule, directory=self.directory)
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms in the vocabulary."""
+        return len(self.vocabulary)
+
+    @cached_property
+    def doc_lengths(self) -> NDArray[np.int64]:
+        """Number of tokens of each document; 0 for a document without a known term."""
+        return np.concatenate([np.zeros(0, np.int64), *(shard.sizes for shard in self._shards)])[self._rows]
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens of all documents."""
+        return int(self.doc_lengths.sum())
+
+    @property
+    def counts(self) -> csr_array:
+        """All counts (n_docs, n_terms), in memory."""
+        return self.rows(np.arange(len(self)))
+
+    def rows(self, rows: Sequence[int] | NDArray[Any]) -> csr_array:
+        """The counts of some documents; of a corpus on disk only these are read."""
+        return gather(self._shards, self._starts, self._rows[np.asarray(rows, np.int64)], self.n_terms)
+
+    def minibatches(self, size: int, rng: np.random.Generator) -> Iterator[csr_array]:
+        """Counts of ``size`` documents at a time, in random order, until each has come once; the last may be fewer."""
+        if size < 1:
+            raise ValueError(f"a mini-batch of {size} documents was asked for; ask for at least 1")
+        order = rng.permutation(len(self))
+        for first in range(0, len(self), size):
+            yield self.rows(order[first : first + size])
+
+    @property
+    def documents(self) -> Documents:
+        """The documents' ids, titles, dates, labels and texts, as far as they are known."""
+        return Documents(self._shards, self._starts, self._rows)
+
+    def split(self, seed: int, n_test: int | None = None) -> tuple["Corpus", "Corpus"]:
+        """Training and test documents at random: a fifth for testing, 2,000 at most, unless ``n_test`` is given."""
+        train, test = test_rows(len(self), np.random.default_rng(seed), n_test)
+        return self[train], self[test]
+
+    def completion(self, seed: int, n_test: int | None = None) -> Completion:
+        """Training and test documents as ``split`` makes them, and the two halves of each test document."""
+        rng = np.random.default_rng(seed)
+        train, test = (self[rows] for rows in test_rows(len(self), rng, n_test))
+        return Completion(train, test, *halves(test.counts, rng))
+
+
+def _fields(**given: Iterable[Any] | None) -> dict[str, Iterable[Any]]:
+    return {name: values for name, values in given.items() if values is not None}

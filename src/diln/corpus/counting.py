@@ -1,0 +1,143 @@
+"""Texts to counts: the terms of a run of documents and how often each document has them."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diln.corpus.letters import ascii_letters, unicode_letters
+from diln.corpus.rules import TextRule
+from diln.corpus.scan import scan, tally
+from diln.corpus.strings import ENCODING, encode, offsets_of
+
+SOFT_HYPHEN = "\u00ad"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Rows of counts over a list of terms: document m has ``ids`` and ``counts`` at ``offsets[m]:offsets[m + 1]``."""
+
+    terms: list[str] | None  # None where ids are numbers of a vocabulary that the source came with
+    ids: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    letters: int = 0
+    unspaced: int = 0  # letters of scripts written without spaces
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Documents as token ids in reading order: document m has ``ids[starts[m]:starts[m + 1]]``."""
+
+    terms: list[str]
+    ids: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    letters: int = 0
+    unspaced: int = 0
+
+
+def count_texts(texts: Sequence[str], rule: TextRule) -> Counts:
+    """Count the terms of each text by the rule; the vocabulary is not pruned."""
+    if rule.tokenizer is not None:
+        words = number_tokens([_tokens_of(rule, text) for text in texts])
+    elif rule.token_pattern is not None:
+        find = re.compile(rule.token_pattern).findall
+        words = number_tokens([find(text.lower() if rule.lowercase else text) for text in texts])
+    else:
+        words = scan_texts(texts, rule)
+    return count_words(words, rule)
+
+
+def count_tokens(documents: Sequence[Sequence[str]], rule: TextRule) -> Counts:
+    """Count documents that are lists of tokens already."""
+    return count_words(number_tokens(documents), rule)
+
+
+def _tokens_of(rule: TextRule, text: str) -> list[str]:
+    tokens = list(rule.tokenizer(text)) if rule.tokenizer is not None else []
+    for token in tokens:
+        if not isinstance(token, str):
+            raise TypeError(
+                f"the tokenizer gave {token!r} ({type(token).__name__}); it must give strings, such as token.text"
+            )
+    return tokens
+
+
+def scan_texts(texts: Sequence[str], rule: TextRule) -> Words:
+    """Tokens by the built-in rule."""
+    kinds = unicode_letters() if rule.alphabet == "unicode" else ascii_letters()
+    data, sizes = encode([plain(text, rule) for text in texts])
+    found = scan(np.frombuffer(data, np.uint8), offsets_of(sizes), kinds, rule.length)
+    return Words(cut(data, found.spans), found.ids, found.starts, found.letters, found.unspaced)
+
+
+def plain(text: str, rule: TextRule) -> str:
+    """The text in lower case and composed form, without soft hyphens."""
+    lowered = text.lower() if rule.lowercase else text
+    if text.isascii() or rule.alphabet == "ascii":
+        return lowered
+    return unicodedata.normalize("NFC", lowered.replace(SOFT_HYPHEN, ""))
+
+
+def cut(data: bytes, spans: NDArray[np.int64]) -> list[str]:
+    """The strings at these spans of bytes."""
+    starts, ends = spans.T.tolist()
+    if data.isascii():
+        whole = data.decode(ENCODING)
+        return [whole[start:end] for start, end in zip(starts, ends, strict=True)]
+    return [data[start:end].decode(ENCODING) for start, end in zip(starts, ends, strict=True)]
+
+
+def number_tokens(documents: Iterable[Sequence[str]]) -> Words:
+    """Give each distinct token a number."""
+    index: dict[str, int] = {}
+    ids: list[int] = []
+    sizes: list[int] = []
+    for tokens in documents:
+        ids.extend([index.setdefault(token, len(index)) for token in tokens])
+        sizes.append(len(tokens))
+    return Words(list(index), np.array(ids, np.int32), offsets_of(sizes))
+
+
+def count_words(words: Words, rule: TextRule) -> Counts:
+    """Leave out stop words and short tokens, form n-grams, and count."""
+    shortest, stop_set = rule.length, rule.stop_set
+    kept = np.array([len(term) >= shortest and term not in stop_set for term in words.terms], bool)
+    terms = [term for term, keep in zip(words.terms, kept, strict=True) if keep]
+    ids = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)[words.ids]
+    starts = words.starts
+    if rule.ngram_range != (1, 1):
+        left = Words(terms, ids[ids >= 0], offsets_of(ids >= 0)[starts])
+        terms, ids, starts = ngrams(left, *rule.ngram_range)
+    ids, counts, sizes = tally(ids, starts, len(terms))
+    return Counts(terms, ids, counts, offsets_of(sizes), words.letters, words.unspaced)
+
+
+def ngrams(words: Words, shortest: int, longest: int) -> tuple[list[str], NDArray[np.int32], NDArray[np.int64]]:
+    """Runs of neighbouring tokens of one document, joined by spaces: their terms, ids, and each document's start."""
+    n_docs, n_words = len(words.starts) - 1, max(1, len(words.terms))
+    terms: list[str] = []
+    ids: list[NDArray[np.int64]] = []
+    docs: list[NDArray[np.int64]] = []
+    run_terms, run_ids = words.terms, words.ids.astype(np.int64)
+    run_docs = np.repeat(np.arange(n_docs), np.diff(words.starts))
+    word_docs = run_docs
+    for n in range(1, longest + 1):
+        if n > 1:  # a run of n tokens is one of n - 1 and the token after it, in the same document
+            inside = run_docs[: len(words.ids) - n + 1] == word_docs[n - 1 :]
+            pairs = run_ids[: len(inside)] * n_words + words.ids[n - 1 :]
+            codes, coded = np.unique(pairs[inside], return_inverse=True)
+            run_terms = [f"{run_terms[code // n_words]} {words.terms[code % n_words]}" for code in codes.tolist()]
+            run_ids = np.full(len(inside), -1, np.int64)
+            run_ids[inside] = coded
+            run_docs = np.where(inside, run_docs[: len(inside)], -1)
+        if n >= shortest:
+            ids.append(run_ids[run_docs >= 0] + len(terms))
+            docs.append(run_docs[run_docs >= 0])
+            terms.extend(run_terms)
+    order = np.argsort(np.concatenate(docs), kind="stable")
+    starts = offsets_of(np.bincount(np.concatenate(docs), minlength=n_docs))
+    return terms, np.concatenate(ids)[order].astype(np.int32), starts

@@ -1,0 +1,84 @@
+"""The documents of a corpus, to be looked at: one by one, or a field of all of them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+
+from diln.corpus.shards import FIELDS, Rows, Shard
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document; a field that is not known is empty."""
+
+    id: str
+    title: str = ""
+    date: str = ""
+    label: str = ""
+    text: str = ""
+
+
+class Documents(Sequence[Document]):
+    """A corpus's documents in order. Fields are read when they are asked for."""
+
+    def __init__(self, shards: Sequence[Shard], starts: Rows, rows: Rows) -> None:
+        self._shards, self._starts, self._rows = shards, starts, rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, number: int) -> Document: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[Document]: ...
+    def __getitem__(self, number: int | slice) -> Document | list[Document]:
+        if isinstance(number, slice):
+            return [self[one] for one in range(*number.indices(len(self)))]
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"there is no document {number}: the corpus has {len(self)}")
+        shard, row = self._home(int(self._rows[number]))
+        return Document(**{name: column[row] for name, column in shard.columns.items()})
+
+    def _home(self, row: int) -> tuple[Shard, int]:
+        home = int(np.searchsorted(self._starts, row, side="right")) - 1
+        return self._shards[home], row - int(self._starts[home])
+
+    def _field(self, name: str) -> list[str]:
+        return list(self._read(name))
+
+    def _read(self, name: str) -> Iterator[str]:
+        for number in self._rows.tolist():
+            shard, row = self._home(number)
+            yield shard.columns[name][row] if name in shard.columns else ""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Which fields are known of at least some of the documents."""
+        return tuple(name for name in FIELDS if any(name in shard.columns for shard in self._shards))
+
+    @property
+    def ids(self) -> list[str]:
+        """Each document's id."""
+        return self._field("id")
+
+    @property
+    def titles(self) -> list[str]:
+        """Each document's title."""
+        return self._field("title")
+
+    @property
+    def dates(self) -> list[str]:
+        """Each document's date, as it was given."""
+        return self._field("date")
+
+    @property
+    def labels(self) -> list[str]:
+        """Each document's label."""
+        return self._field("label")
+
+    @property
+    def texts(self) -> Iterator[str]:
+        """Each document's text, read one after the other."""
+        return self._read("text")

@@ -1,0 +1,119 @@
+"""Counts that are at hand already: matrices and gensim's bags of words, checked at the door."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse, sparray, spmatrix
+
+from diln.corpus.sources import BLOCK_DOCS, Block, CountBlock, Source, numbers_from
+from diln.corpus.strings import offsets_of
+from diln.corpus.vocabulary import check_vocabulary
+from diln.errors import SourceError
+
+LARGEST_COUNT = 2**31 - 1
+BLOCK_ENTRIES = 1 << 20
+
+
+class MatrixSource(Source):
+    """A matrix of counts (n_docs, n_terms) with its vocabulary."""
+
+    def __init__(
+        self,
+        X: sparray | spmatrix | ArrayLike,
+        vocabulary: Iterable[str],
+        fields: dict[str, list[str]] | None = None,
+        name: str = "matrix",
+    ) -> None:
+        self.name = name
+        self.vocabulary: list[str] = check_vocabulary(vocabulary)
+        self.matrix = check_counts(X, name)
+        self.fields = dict(fields or {})
+        self.numbered = "id" not in self.fields
+        self.total = self.matrix.shape[0]
+        if self.matrix.shape[1] != len(self.vocabulary):
+            raise SourceError(
+                f"{name}: has {self.matrix.shape[1]} columns but the vocabulary has {len(self.vocabulary)} terms; "
+                "give the vocabulary that belongs to these counts"
+            )
+        self.fields.setdefault("id", numbers_from(0, self.total))
+
+    def blocks(self) -> Iterator[Block]:
+        """Rows in blocks of bounded size."""
+        offsets = self.matrix.indptr
+        while self.position < self.total:
+            first = self.position
+            last = int(np.searchsorted(offsets, offsets[first] + BLOCK_ENTRIES))
+            last = min(max(last, first + 1), first + BLOCK_DOCS, self.total)
+            self.position = last
+            rows = self.matrix[first:last]
+            fields = {name: values[first:last] for name, values in self.fields.items()}
+            yield CountBlock(rows.indices, rows.data, rows.indptr.astype(np.int64), fields)
+
+
+def check_counts(X: Any, name: str = "matrix") -> csr_array:
+    """Counts as int32 rows, or an error that says what is wrong with them and what to do."""
+    dense = None if issparse(X) else np.asarray(X)
+    if dense is not None and (dense.ndim != 2 or dense.dtype.kind not in "buif"):
+        raise SourceError(
+            f"{name}: has {dense.ndim} dimension(s) of type {dense.dtype}; counts must be a table of numbers, a "
+            "document a row and a term a column"
+        )
+    rows = csr_array(X if dense is None else dense)
+    check_values(rows.data, name)
+    return csr_array((rows.data.astype(np.int32), rows.indices.astype(np.int32), rows.indptr), shape=rows.shape)
+
+
+def check_values(values: NDArray[Any], name: str) -> None:
+    """Raise unless all values are whole numbers that can be counts."""
+    if not len(values):
+        return
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise SourceError(f"{name}: has a value that is NaN or infinite; put 0 where a term does not occur")
+    if values.min() < 0:
+        raise SourceError(f"{name}: has a negative value ({values.min()}); counts are whole numbers from 0 on")
+    if values.dtype.kind == "f" and (values != np.floor(values)).any():
+        bad = values[values != np.floor(values)][0]
+        raise SourceError(
+            f"{name}: has a fractional value ({bad}); give raw counts, not TF-IDF or proportions "
+            "(CountVectorizer in place of TfidfVectorizer)"
+        )
+    if values.max() > LARGEST_COUNT:
+        raise SourceError(f"{name}: has a count of {values.max()}; the largest that can be held is {LARGEST_COUNT}")
+
+
+def bow_matrix(
+    bags: Iterable[Iterable[tuple[int, float]]], dictionary: Mapping[int, str] | Any
+) -> tuple[csr_array, list[str]]:
+    """Gensim's bags of words ``[(id, count), ...]`` and its Dictionary (or a dict id -> term) as counts and terms."""
+    terms = _terms_of(dictionary)
+    ids: list[int] = []
+    counts: list[float] = []
+    sizes: list[int] = []
+    for bag in bags:
+        before = len(ids)
+        for term, count in bag:
+            ids.append(term)
+            counts.append(count)
+        sizes.append(len(ids) - before)
+    numbers, values = np.array(ids, np.int64), np.array(counts)
+    if len(numbers) and (numbers.min() < 0 or numbers.max() >= len(terms)):
+        raise SourceError(
+            f"bag of words: has term number {numbers.max()} but the dictionary has {len(terms)} terms; give the "
+            "dictionary that belongs to these bags"
+        )
+    check_values(values, "bag of words")
+    return csr_array((values, numbers, offsets_of(sizes)), shape=(len(sizes), len(terms))), terms
+
+
+def _terms_of(dictionary: Mapping[int, str] | Any) -> list[str]:
+    by_term = getattr(dictionary, "token2id", None)
+    pairs: Sequence[tuple[int, str]] = (
+        [(number, term) for term, number in by_term.items()] if by_term is not None else list(dictionary.items())
+    )
+    if sorted(number for number, _ in pairs) != list(range(len(pairs))):
+        raise SourceError(
+            "dictionary: its numbers have gaps; renumber it (dictionary.compactify() in gensim) and the bags with it"
+        )
+    return [term for _, term in sorted(pairs)]

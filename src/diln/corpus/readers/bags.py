@@ -1,0 +1,168 @@
+"""Files of counts with a vocabulary file beside them: LDA-C, UCI docword, and scipy's .npz."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diln.corpus.matrix import MatrixSource
+from diln.corpus.readers.lines import LineReader, Lines, check_file
+from diln.corpus.rules import TextRule
+from diln.corpus.sources import Block, CountBlock, Counted, Source, numbers_from
+from diln.corpus.strings import offsets_of
+from diln.errors import SourceError
+
+LARGEST_COUNT = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class LdacBlock(Block):
+    """Lines of LDA-C, not yet parsed."""
+
+    lines: Lines
+    n_terms: int
+
+    def count(self, rule: TextRule) -> Counted:
+        """Parse the lines; a document's id is its line number."""
+        numbers, rows = [], []
+        for number, line in self.lines.numbered():
+            numbers.append(str(number))
+            rows.append(self._row(number, line))
+        pairs = np.concatenate(rows) if rows else np.zeros((0, 2), np.int64)
+        offsets = offsets_of([len(row) for row in rows])
+        ids, counts = pairs[:, 0].astype(np.int32), pairs[:, 1].astype(np.int32)
+        return CountBlock(ids, counts, offsets, {"id": numbers}).count(rule)
+
+    def _row(self, number: int, line: str) -> NDArray[np.int64]:
+        size, *entries = line.split()
+        where = f"{self.lines.path}, line {number}"
+        try:
+            pairs = np.array([entry.split(":") for entry in entries], np.int64).reshape(-1, 2)
+            expected = int(size)
+        except (ValueError, OverflowError):
+            raise SourceError(
+                f"{where}: not an LDA-C document; each must be a number of terms and then term:count pairs, "
+                "all whole numbers"
+            ) from None
+        if expected != len(pairs):
+            raise SourceError(
+                f"{where}: says {expected} terms but lists {len(pairs)}; the line was cut or is not LDA-C"
+            )
+        check_pairs(pairs[:, 0], pairs[:, 1], self.n_terms, where)
+        return pairs
+
+
+def check_pairs(ids: NDArray[np.int64], counts: NDArray[np.int64], n_terms: int, where: str) -> None:
+    """Raise unless every term is in the vocabulary and every count is a possible one."""
+    if len(ids) and (ids.min() < 0 or ids.max() >= n_terms):
+        bad = int(ids.min()) if ids.min() < 0 else int(ids.max())
+        raise SourceError(
+            f"{where}: has term number {bad} but the vocabulary has {n_terms} terms; give the vocabulary that "
+            "belongs to these counts"
+        )
+    if len(counts) and (counts.min() < 0 or counts.max() > LARGEST_COUNT):
+        bad = int(counts.min()) if counts.min() < 0 else int(counts.max())
+        raise SourceError(f"{where}: has a count of {bad}; counts must be whole numbers from 0 to {LARGEST_COUNT}")
+
+
+class LdacSource(Source):
+    """An LDA-C file: a document a line, as ``n term:count term:count ...``."""
+
+    numbered = True
+
+    def __init__(self, reader: LineReader, vocabulary: list[str] | None) -> None:
+        self.name, self.reader, self.total = str(reader.path), reader, reader.total
+        self.vocabulary: list[str] = _given(vocabulary, self.name)
+
+    def blocks(self) -> Iterator[Block]:
+        """Blocks of whole lines."""
+        for lines in self.reader.blocks():
+            self.position = self.reader.position
+            yield LdacBlock(lines, len(self.vocabulary))
+
+
+class UciSource(Source):
+    """A UCI docword file: numbers of documents, terms and entries, then ``document term count`` lines, from 1."""
+
+    numbered = True
+
+    def __init__(self, reader: LineReader, vocabulary: list[str] | None) -> None:
+        self.name, self.reader, self.total = str(reader.path), reader, reader.total
+        self.vocabulary: list[str] = _given(vocabulary, self.name)
+
+    def blocks(self) -> Iterator[Block]:
+        """Documents in blocks; a number that no line names is an empty document."""
+        head: list[int] = []
+        done, entries = 0, 0
+        waiting = np.zeros((0, 3), np.int64)
+        for lines in self.reader.blocks():
+            self.position = self.reader.position
+            triples = self._triples(lines, head)
+            entries += len(triples)
+            waiting = np.concatenate([waiting, triples])
+            if len(waiting) and waiting[-1, 0] > done + 1:  # the last document may go on in the next block
+                last = int(waiting[-1, 0]) - 1
+                cut = int(np.searchsorted(waiting[:, 0], last, side="right"))
+                yield self._block(waiting[:cut], done, last)
+                waiting, done = waiting[cut:], last
+        if len(head) < 3:
+            raise SourceError(f"{self.name}: the three numbers at the top are missing; give a UCI docword file")
+        if entries != head[2]:
+            raise SourceError(
+                f"{self.name}: says {head[2]} entries at the top but has {entries}; it was cut off: copy it again"
+            )
+        yield self._block(waiting, done, head[0])
+
+    def _triples(self, lines: Lines, head: list[int]) -> NDArray[np.int64]:
+        rows = list(lines.numbered())
+        first = rows[0][0] if rows else lines.first
+        where = f"{self.name}, from line {first} on"
+        try:
+            while rows and len(head) < 3:
+                head.append(int(rows.pop(0)[1]))
+            if not rows:
+                return np.zeros((0, 3), np.int64)
+            triples = np.array([line.split() for _, line in rows], np.int64)
+        except (ValueError, OverflowError):
+            triples = np.zeros((0, 0), np.int64)
+        if triples.ndim != 2 or triples.shape[1] != 3:
+            raise SourceError(f"{where}: a line is not three whole numbers (document, term, count); mend it")
+        if head[1] != len(self.vocabulary):
+            raise SourceError(
+                f"{self.name}: says {head[1]} terms at the top but the vocabulary has {len(self.vocabulary)}; give "
+                "the vocabulary that belongs to these counts"
+            )
+        check_pairs(triples[:, 1] - 1, triples[:, 2], head[1], where)
+        if triples[0, 0] < 1 or triples[:, 0].max() > head[0]:
+            raise SourceError(f"{where}: document numbers must be from 1 to {head[0]}, as said at the top; mend them")
+        return triples
+
+    def _block(self, triples: NDArray[np.int64], done: int, last: int) -> Block:
+        if (np.diff(triples[:, 0]) < 0).any() or (len(triples) and triples[0, 0] <= done):
+            raise SourceError(f"{self.name}: documents are not in order; sort the lines by document (sort -n -k1)")
+        offsets = offsets_of(np.bincount(triples[:, 0] - 1 - done, minlength=last - done))
+        fields = {"id": numbers_from(done + 1, last - done)}
+        return CountBlock((triples[:, 1] - 1).astype(np.int32), triples[:, 2].astype(np.int32), offsets, fields)
+
+
+def npz_source(path: Path, vocabulary: list[str] | None) -> MatrixSource:
+    """A sparse matrix saved by ``scipy.sparse.save_npz``, a document a row."""
+    from scipy.sparse import load_npz
+
+    check_file(path)
+    terms = _given(vocabulary, str(path))
+    try:
+        matrix = load_npz(path)
+    except Exception as error:  # scipy and zipfile raise many kinds for a damaged or foreign file
+        raise SourceError(
+            f"{path}: not a sparse matrix of scipy.sparse.save_npz ({type(error).__name__}); save it so"
+        ) from None
+    return MatrixSource(matrix, terms, name=str(path))
+
+
+def _given(vocabulary: list[str] | None, name: str) -> list[str]:
+    if vocabulary is None:
+        raise SourceError(f"{name}: holds counts without words; give the vocabulary's file with --vocabulary")
+    return vocabulary

@@ -1,0 +1,80 @@
+"""JSON lines: an object a line."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from json import JSONDecodeError, JSONDecoder
+from typing import Any
+
+from diln.corpus.readers.columns import ColumnOptions, Columns, choose_columns
+from diln.corpus.readers.lines import LineReader, Lines
+from diln.corpus.rules import TextRule
+from diln.corpus.sources import Block, Counted, Documents, Source
+from diln.errors import SourceError
+
+_decode = JSONDecoder().raw_decode
+
+
+@dataclass(frozen=True, slots=True)
+class JsonBlock(Block):
+    """Lines of JSON, not yet parsed."""
+
+    lines: Lines
+    columns: Columns
+
+    def count(self, rule: TextRule) -> Counted:
+        """Parse the lines and count their texts."""
+        return self.documents().count(rule)
+
+    def documents(self) -> Documents:
+        """The documents, by column. Without an id column a document's id is its line number."""
+        records = []
+        numbers = []
+        for number, line in self.lines.numbered():
+            records.append(parse_record(line, number, self.lines))
+            numbers.append(str(number))
+        values = {name: [record.get(name) for record in records] for name in self.columns.needed()}
+        documents = self.columns.documents(self.lines.first, values, len(records))
+        if self.columns.numbered:
+            documents.fields["id"] = numbers
+        return documents
+
+
+def parse_record(line: str, number: int, lines: Lines) -> dict[str, Any]:
+    """The object on a line."""
+    try:
+        start = 0 if line[0] == "{" else len(line) - len(line.lstrip())
+        record, end = _decode(line, start)
+    except JSONDecodeError as error:
+        raise SourceError(
+            f"{lines.path}, line {number}: not valid JSON ({error.msg} at character {error.pos + 1}); "
+            'write one object a line, such as {"text": "..."}'
+        ) from None
+    if not isinstance(record, dict) or (end < len(line) and not line[end:].isspace()):
+        found = "more than one value" if isinstance(record, dict) else f"a {type(record).__name__}, not an object"
+        raise SourceError(
+            f'{lines.path}, line {number}: holds {found}; write one object a line, such as {{"text": "..."}}'
+        )
+    return record
+
+
+class JsonLinesSource(Source):
+    """A .jsonl file, plain or gzipped. Columns are guessed from the first object's keys."""
+
+    def __init__(self, reader: LineReader, asked: ColumnOptions) -> None:
+        self.name = str(reader.path)
+        self.reader = reader
+        self.total = reader.total
+        self.columns, self.notes = choose_columns(self._first_keys(), asked, self.name)
+        self.numbered = self.columns.numbered
+
+    def _first_keys(self) -> list[str]:
+        for lines in self.reader.blocks(1 << 16):
+            for number, line in lines.numbered():
+                return list(parse_record(line, number, lines))
+        raise SourceError(f"{self.name}: there is no line with a document; give a file with an object a line")
+
+    def blocks(self) -> Iterator[Block]:
+        """Blocks of whole lines; parsing is left to whoever counts them."""
+        for lines in self.reader.blocks():
+            self.position = self.reader.position
+            yield JsonBlock(lines, self.columns)

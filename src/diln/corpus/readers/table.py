@@ -1,0 +1,123 @@
+"""Tables: .csv and .tsv by the standard library, .parquet by pyarrow."""
+
+import csv
+from collections.abc import Iterator
+from io import StringIO
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from diln.corpus.readers.columns import ColumnOptions, choose_columns
+from diln.corpus.readers.lines import LineReader, check_file
+from diln.corpus.sources import BLOCK_BYTES, BLOCK_DOCS, Block, Source, TextBlock
+from diln.errors import SourceError
+
+LARGEST_FIELD = 2**31 - 1
+DELIMITERS = ",;\t|"
+
+
+class CsvSource(Source):
+    """A .csv or .tsv file, plain or gzipped, whose first line names the columns."""
+
+    def __init__(self, reader: LineReader, asked: ColumnOptions, delimiter: str | None = None) -> None:
+        self.name, self.reader, self.total = str(reader.path), reader, reader.total
+        first = next(self._text_lines(1 << 16), "")
+        self.delimiter = delimiter or max(DELIMITERS, key=first.count)
+        self.header = next(self._rows(), [])
+        if not self.header:
+            raise SourceError(f"{self.name}: the first line names no columns; start the file with a line of names")
+        self.columns, self.notes = choose_columns(self.header, asked, self.name)
+        self.numbered = self.columns.numbered
+
+    def _text_lines(self, size: int = BLOCK_BYTES) -> Iterator[str]:
+        for lines in self.reader.blocks(size):
+            self.position = self.reader.position
+            yield from StringIO(lines.text(), newline="\n")
+
+    def _rows(self) -> Iterator[list[str]]:
+        csv.field_size_limit(LARGEST_FIELD)
+        rows = csv.reader(self._text_lines(), delimiter=self.delimiter, strict=True)
+        width = None
+        try:
+            for row in rows:
+                if not row:
+                    continue
+                width = width or len(row)
+                if len(row) != width:
+                    raise SourceError(
+                        f"{self.name}, line {rows.line_num}: has {len(row)} columns where the first line has {width}; "
+                        "quote fields that hold the delimiter, or name the right file"
+                    )
+                yield row
+        except csv.Error as error:
+            raise SourceError(
+                f'{self.name}, line {rows.line_num}: not valid CSV ({error}); quote fields with " and double each '
+                "quote inside them"
+            ) from None
+
+    def blocks(self) -> Iterator[Block]:
+        """Rows in blocks of bounded size; a document without an id column has its number, from 1."""
+        places = {name: self.header.index(name) for name in self.columns.needed()}
+        rows = self._rows()
+        next(rows)
+        block: list[list[str]] = []
+        first, size = 1, 0
+        for row in chain(rows, [None]):
+            if row is not None:
+                block.append(row)
+                size += sum(map(len, row))
+            if block and (row is None or size >= BLOCK_BYTES or len(block) >= BLOCK_DOCS):
+                values = {name: [row[place] for row in block] for name, place in places.items()}
+                yield TextBlock(self.columns.documents(first, values, len(block)))
+                first += len(block)
+                block, size = [], 0
+
+
+class ParquetSource(Source):
+    """A .parquet file."""
+
+    BATCH = 2048
+
+    def __init__(self, path: Path, asked: ColumnOptions) -> None:
+        self.name, self.path = str(path), path
+        check_file(path)
+        self.file = _open_parquet(path)
+        self.total = self.file.metadata.num_rows
+        self.columns, self.notes = choose_columns(self.file.schema_arrow.names, asked, self.name)
+        self.numbered = self.columns.numbered
+
+    def blocks(self) -> Iterator[Block]:
+        """Rows in blocks of bounded size."""
+        batches = self.file.iter_batches(self.BATCH, columns=self.columns.needed())
+        while (batch := _next_batch(batches, self.path)) is not None:
+            values = batch.to_pydict()
+            documents = self.columns.documents(self.position + 1, values, batch.num_rows)
+            self.position += batch.num_rows
+            yield TextBlock(documents)
+
+
+def _open_parquet(path: Path) -> Any:
+    try:
+        from pyarrow import ArrowInvalid
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        raise SourceError(
+            f"{path}: reading .parquet needs pyarrow; install it with: pip install 'diln[tables]'"
+        ) from None
+    try:
+        return ParquetFile(path)
+    except (ArrowInvalid, OSError) as error:
+        raise SourceError(f"{path}: not a readable parquet file ({_first_line(error)}); write it again") from None
+
+
+def _next_batch(batches: Iterator[Any], path: Path) -> Any:
+    try:
+        return next(batches, None)
+    except OSError as error:  # pyarrow's own errors while reading are OSErrors and ValueErrors
+        raise SourceError(f"{path}: the parquet file is damaged ({_first_line(error)}); write it again") from None
+    except ValueError as error:
+        raise SourceError(f"{path}: the parquet file is damaged ({_first_line(error)}); write it again") from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).split("\n")[0].rstrip(". ")

@@ -1,0 +1,152 @@
+"""How text becomes counts: what a token is, which terms are kept, which documents are kept."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, Self, TypedDict
+
+from diln.corpus.stopwords import stop_words as resolve_stop_words
+
+Tokenizer = Callable[[str], Iterable[str]]
+Alphabet = Literal["unicode", "ascii"]
+Share = int | float  # an int is a number of documents, a float a share of them
+
+
+class TextOptions(TypedDict, total=False):
+    """The options of everything that turns text into counts; ``TextRule`` says what each means."""
+
+    alphabet: Alphabet
+    lowercase: bool
+    min_length: int | None
+    stop_words: str | Path | Iterable[str] | None
+    ngram_range: tuple[int, int]
+    token_pattern: str | None
+    tokenizer: Tokenizer | None
+    min_df: Share | None
+    max_df: Share | None
+    max_terms: int | None
+    min_tokens: int
+    drop_duplicates: bool
+    keep_text: bool
+
+
+@dataclass(frozen=True)
+class TextRule:
+    """How text becomes counts.
+
+    A token is a longest run of letters (of any script) and the marks on them, in lower case and Unicode's composed
+    form NFC, of at least ``min_length`` characters; digits, punctuation and everything else separate tokens.
+
+    Parameters
+    ----------
+    alphabet : {"unicode", "ascii"}
+        Which characters are letters: those of every script, or a to z alone.
+    lowercase : bool
+        Whether upper and lower case are the same (not asked when ``tokenizer`` is given).
+    min_length : int, optional
+        Characters a token needs: 3 unless said otherwise, 1 with a ``token_pattern`` or ``tokenizer``.
+    stop_words : str, path, iterable of str or None
+        Tokens to leave out: "english", "sklearn", a file with a word a line, or the words themselves.
+    ngram_range : (int, int)
+        Shortest and longest run of neighbouring tokens (stop words already out) that counts as a term.
+    token_pattern : str, optional
+        A regular expression whose matches are the tokens, in place of runs of letters.
+    tokenizer : callable, optional
+        From a document's text, as it is, to its tokens, taken as they are.
+    min_df, max_df : int or float, optional
+        Terms in fewer or in more documents are dropped; a float is a share of the documents. By default ``min_df``
+        grows with the corpus from 1 to 10 documents and ``max_df`` is half of the documents (all, below 20).
+    max_terms : int, optional
+        Keep at most this many terms, those in most documents. By default 10,000 (20,000 from a million documents on).
+    min_tokens : int
+        Documents with fewer tokens of the vocabulary are dropped; 0 keeps all, so that rows match the source.
+    drop_duplicates : bool
+        Whether to keep only the first of documents with the same text.
+    keep_text : bool
+        Whether documents' texts are kept beside the counts, for reading.
+    """
+
+    alphabet: Alphabet = "unicode"
+    lowercase: bool = True
+    min_length: int | None = None
+    stop_words: str | Path | Iterable[str] | None = "english"
+    ngram_range: tuple[int, int] = (1, 1)
+    token_pattern: str | None = None
+    tokenizer: Tokenizer | None = None
+    min_df: Share | None = None
+    max_df: Share | None = None
+    max_terms: int | None = None
+    min_tokens: int = 0
+    drop_duplicates: bool = False
+    keep_text: bool = True
+    stop_set: frozenset[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.alphabet not in ("unicode", "ascii"):
+            raise ValueError(f"alphabet is {self.alphabet!r}; it must be 'unicode' or 'ascii'")
+        if self.token_pattern is not None and self.tokenizer is not None:
+            raise ValueError("token_pattern and tokenizer were both given; give one")
+        if self.token_pattern is not None:
+            _check_pattern(self.token_pattern)
+        _check_whole("min_length", self.min_length, 1)
+        _check_whole("max_terms", self.max_terms, 1)
+        _check_whole("min_tokens", self.min_tokens, 0)
+        _check_ngrams(self.ngram_range)
+        _check_share("min_df", self.min_df)
+        _check_share("max_df", self.max_df)
+        object.__setattr__(self, "stop_set", resolve_stop_words(self.stop_words))
+
+    @property
+    def length(self) -> int:
+        """Characters a token needs."""
+        if self.min_length is not None:
+            return self.min_length
+        return 3 if self.token_pattern is None and self.tokenizer is None else 1
+
+    def to_json(self) -> dict[str, Any]:
+        """The rule as plain values that ``from_json`` takes back; a callable is named, not stored."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+        if not (self.stop_words is None or self.stop_words in ("english", "sklearn", "none")):
+            values["stop_words"] = sorted(self.stop_set)
+        if self.tokenizer is not None:
+            values["tokenizer"] = getattr(self.tokenizer, "__qualname__", type(self.tokenizer).__qualname__)
+        values["ngram_range"] = list(self.ngram_range)
+        return values
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any], tokenizer: Tokenizer | None = None) -> Self:
+        """The rule stored by ``to_json``; where it had a tokenizer, the same one must be given again."""
+        if (values["tokenizer"] is None) != (tokenizer is None):
+            raise ValueError(
+                "the corpus was built "
+                + (f"with tokenizer {values['tokenizer']!r}" if tokenizer is None else "without a tokenizer of its own")
+                + "; give the same one to append to it"
+            )
+        return cls(**{**values, "tokenizer": tokenizer, "ngram_range": tuple(values["ngram_range"])})
+
+
+def _check_pattern(pattern: str) -> None:
+    try:
+        groups = re.compile(pattern).groups
+    except re.error as error:
+        raise ValueError(f"token_pattern {pattern!r} is not a regular expression: {error}") from None
+    if groups > 1:
+        raise ValueError(f"token_pattern {pattern!r} has {groups} groups; use one at most, write others as (?:...)")
+
+
+def _check_whole(name: str, value: int | None, least: int) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+        raise ValueError(f"{name} is {value!r}; it must be a whole number of at least {least}")
+
+
+def _check_ngrams(bounds: tuple[int, int]) -> None:
+    if not (len(bounds) == 2 and all(isinstance(n, int) for n in bounds) and 1 <= bounds[0] <= bounds[1]):
+        raise ValueError(f"ngram_range is {bounds!r}; it must be two whole numbers such as (1, 2)")
+
+
+def _check_share(name: str, value: Share | None) -> None:
+    if isinstance(value, bool) or (isinstance(value, int) and value < 1):
+        raise ValueError(f"{name} is {value!r}; as a number of documents it must be at least 1")
+    if isinstance(value, float) and not 0 <= value <= 1:
+        raise ValueError(f"{name} is {value!r}; as a share of the documents it must be between 0.0 and 1.0")

@@ -1,0 +1,145 @@
+"""What every origin of documents has in common: it yields blocks, and a block can be counted anywhere."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diln.corpus.counting import Counts, count_texts, count_tokens
+from diln.corpus.rules import TextRule
+from diln.corpus.strings import ENCODING, ERRORS, Strings
+
+BLOCK_BYTES = 4 << 20  # text of one block, about: large enough to share its overheads, small enough to balance work
+BLOCK_DOCS = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A block of documents after counting: what a worker sends back."""
+
+    counts: Counts
+    columns: dict[str, Strings]
+    text_keys: list[bytes]  # a digest of each text, to find equal ones; empty when not asked for
+    missing: int = 0  # documents whose text was absent
+
+
+class Block(ABC):
+    """Some documents of a source, not yet parsed; sent to a worker as it is."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def count(self, rule: TextRule) -> Counted:
+        """Parse and count the documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """Parsed documents: the text that is counted, and the fields that are kept, each a string a document."""
+
+    counted: list[str]
+    fields: dict[str, list[str]]
+    missing: int = 0
+
+    def count(self, rule: TextRule) -> Counted:
+        """Count the texts by the rule."""
+        kept = {name: values for name, values in self.fields.items() if name != "text" or rule.keep_text}
+        return Counted(
+            count_texts(self.counted, rule),
+            {name: Strings.pack(values) for name, values in kept.items()},
+            keys_of(self.counted if rule.drop_duplicates else []),
+            self.missing,
+        )
+
+
+class Source(ABC):
+    """An origin of documents. Its blocks are the same whoever counts them, and however many count."""
+
+    name: str
+    vocabulary: list[str] | None = None  # the terms, where documents come as counts over given ones
+    numbered: bool = False  # whether the ids are numbers made up while reading
+    total: int = 0  # how much there is to read, in units of ``position``; 0 when not known
+    position: int = 0  # how much has been read
+    notes: tuple[str, ...] = ()  # what was guessed, for the user to see
+
+    @abstractmethod
+    def blocks(self) -> Iterator[Block]:
+        """The documents, block after block."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock(Block):
+    """Texts at hand in memory."""
+
+    documents: Documents
+
+    def count(self, rule: TextRule) -> Counted:
+        """Count the texts."""
+        return self.documents.count(rule)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBlock(Block):
+    """Documents that are lists of tokens already."""
+
+    tokens: list[list[str]]
+    fields: dict[str, list[str]]
+
+    def count(self, rule: TextRule) -> Counted:
+        """Count the tokens."""
+        joined = ["\0".join(tokens) for tokens in self.tokens] if rule.drop_duplicates else []
+        columns = {name: Strings.pack(values) for name, values in self.fields.items()}
+        return Counted(count_tokens(self.tokens, rule), columns, keys_of(joined))
+
+
+@dataclass(frozen=True, slots=True)
+class CountBlock(Block):
+    """Documents that are counts over the source's vocabulary already."""
+
+    ids: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    fields: dict[str, list[str]] = field(default_factory=dict)
+
+    def count(self, rule: TextRule) -> Counted:
+        """Pass the counts on."""
+        columns = {name: Strings.pack(values) for name, values in self.fields.items()}
+        rows = zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
+        bags = [self.ids[a:b].tobytes() + self.counts[a:b].tobytes() for a, b in rows] if rule.drop_duplicates else []
+        return Counted(Counts(None, self.ids, self.counts, self.offsets), columns, keys_of(bags))
+
+
+def keys_of(values: Iterable[str | bytes]) -> list[bytes]:
+    """A digest for each value: equal for equal values, and for no others."""
+    codes = (value.encode(ENCODING, ERRORS) if isinstance(value, str) else value for value in values)
+    return [blake2b(code, digest_size=16).digest() for code in codes]
+
+
+def as_text(value: Any) -> str:
+    """A field's value as a string: nothing for a missing one, parts of a list joined, dates as ISO 8601."""
+    if isinstance(value, str):
+        return value
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value):
+        return ""
+    if isinstance(value, datetime):
+        return value.isoformat().removesuffix("T00:00:00")
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
+        return "\n".join(as_text(part) for part in value)
+    return str(value)
+
+
+def as_texts(values: Iterable[Any]) -> list[str]:
+    """A column's values as strings."""
+    return [value if type(value) is str else as_text(value) for value in values]
+
+
+def numbers_from(first: int, how_many: int) -> list[str]:
+    """Ids for documents that have none: their numbers."""
+    return [str(number) for number in range(first, first + how_many)]

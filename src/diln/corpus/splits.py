@@ -1,0 +1,63 @@
+"""Training and test documents, and the two halves of each test document for document completion."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from diln.corpus.strings import offsets_of
+
+if TYPE_CHECKING:
+    from diln.corpus.corpus import Corpus
+
+MOST_TEST_DOCUMENTS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A split for document completion: fit on ``train``, see ``observed``, predict ``held_out``.
+
+    ``observed`` and ``held_out`` (n_test, n_terms) add up to the counts of ``test``.
+    """
+
+    train: "Corpus"
+    test: "Corpus"
+    observed: csr_array
+    held_out: csr_array
+
+
+def test_rows(
+    n_docs: int, rng: np.random.Generator, n_test: int | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows for training and rows for testing, by one permutation; a fifth, 2,000 at most, are for testing."""
+    n_test = min(MOST_TEST_DOCUMENTS, n_docs // 5) if n_test is None else n_test
+    if not 0 < n_test < n_docs:
+        raise ValueError(f"{n_test} of {n_docs} documents cannot be set aside for testing; set aside 1 to {n_docs - 1}")
+    order = rng.permutation(n_docs)
+    return order[n_test:], order[:n_test]
+
+
+def halves(counts: csr_array, rng: np.random.Generator) -> tuple[csr_array, csr_array]:
+    """Split each document's tokens at random in two: half (rounded down) observed, the rest held out.
+
+    Document after document, its tokens (each term repeated by its count, terms ascending) are shuffled by ``rng`` and
+    the first n // 2 are observed, so that the same generator gives the same halves everywhere.
+    """
+    observed, kept = [], []
+    for row in range(counts.shape[0]):
+        terms = counts.indices[counts.indptr[row] : counts.indptr[row + 1]]
+        tokens = np.repeat(terms, counts.data[counts.indptr[row] : counts.indptr[row + 1]])
+        rng.shuffle(tokens)
+        observed.append(tokens[: len(tokens) // 2])
+        kept.append(tokens[len(tokens) // 2 :])
+    return _count(observed, counts.shape[1]), _count(kept, counts.shape[1])
+
+
+def _count(documents: list[NDArray[np.int32]], n_terms: int) -> csr_array:
+    tokens = np.concatenate([np.zeros(0, np.int32), *documents])
+    offsets = offsets_of([len(document) for document in documents])
+    counts = csr_array((np.ones(len(tokens), np.int32), tokens, offsets), shape=(len(documents), n_terms))
+    counts.sum_duplicates()
+    return counts

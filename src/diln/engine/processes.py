@@ -1,0 +1,99 @@
+"""Spread a function over worker processes, with results in order and a bounded number of items in memory."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from pickle import PicklingError
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from diln.errors import WorkerError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+QUEUED_PER_WORKER = 2  # one being worked on, one waiting: a worker never idles while this process is busy
+
+_context: Any = None
+
+
+def _receive(context: Any) -> None:
+    """Keep what every call in this worker process needs, sent once when the process starts."""
+    global _context
+    _context = context
+
+
+def _call(function: Callable[[Any, Any], Any], item: Any) -> Any:
+    return function(_context, item)
+
+
+class Processes:
+    """``n_jobs`` processes, this one among them, that apply ``function(context, item)`` to items.
+
+    With ``n_jobs=1`` no process is started. Otherwise ``n_jobs - 1`` workers are started on first use, and this
+    process takes an item itself whenever every worker has enough to do.
+    """
+
+    def __init__(self, n_jobs: int, context: Any = None) -> None:
+        self.n_jobs = n_jobs
+        self.context = context
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+    def map(self, function: Callable[[Any, Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Yield ``function(context, item)`` for each item, in the items' order whatever the number of processes."""
+        waiting: deque[Future[Result] | Result] = deque()
+        try:
+            for item in items:
+                waiting.append(self._start(function, item, waiting))
+                while waiting and (_ready(waiting[0]) or len(waiting) > 2 * QUEUED_PER_WORKER * self.n_jobs):
+                    yield _result(waiting.popleft())
+            while waiting:
+                yield _result(waiting.popleft())
+        except BrokenProcessPool as error:
+            raise WorkerError(
+                "a worker process died (out of memory, or killed from outside); run again with fewer processes "
+                "(n_jobs=1 uses none), and in a script keep the call under `if __name__ == '__main__':`"
+            ) from error
+
+    def _start(
+        self, function: Callable[[Any, Item], Result], item: Item, waiting: Iterable[Future[Result] | Result]
+    ) -> Future[Result] | Result:
+        unfinished = sum(not _ready(entry) for entry in waiting)
+        if unfinished >= QUEUED_PER_WORKER * (self.n_jobs - 1):
+            return function(self.context, item)
+        return self._workers().submit(_call, function, item)
+
+    def _workers(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            # A fresh interpreter for each worker: forking a process that has threads (BLAS, notebooks) can deadlock.
+            self._pool = ProcessPoolExecutor(self.n_jobs - 1, get_context("spawn"), _receive, (self.context,))
+            try:
+                self._pool.submit(_call, _nothing, None)
+            except (PicklingError, AttributeError, TypeError) as error:
+                raise WorkerError(
+                    f"the work cannot be sent to worker processes ({error}); define functions at the top level of a "
+                    "module, or use n_jobs=1"
+                ) from error
+        return self._pool
+
+
+def _nothing(context: Any, item: Any) -> None:
+    """Start a worker early, so that an unsendable context is noticed at once."""
+
+
+def _ready(entry: Future[Result] | Result) -> bool:
+    return not isinstance(entry, Future) or entry.done()
+
+
+def _result(entry: Future[Result] | Result) -> Result:
+    return entry.result() if isinstance(entry, Future) else entry
