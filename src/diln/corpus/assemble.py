@@ -3,27 +3,28 @@
 import sys
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diln.corpus.rules import TextRule
 from diln.corpus.scan import hash_rows
-from diln.corpus.shards import Shard, sorted_rows
+from diln.corpus.shards import Rows, Shard, concatenate, sorted_rows
 from diln.corpus.sources import Block, Counted, Source, numbers_from
-from diln.corpus.strings import Strings, offsets_of, spread
+from diln.corpus.strings import Strings, offsets_of
 from diln.corpus.vocabulary import DROPPED, Choice, TermTable, choose, limits
 from diln.engine.processes import Processes
 from diln.errors import DilnWarning, SourceError
 
-SHARD_BYTES = 32 << 20  # of text and fields
-SHARD_ENTRIES = 4 << 20
+SHARD_BYTES = 16 << 20  # of text and fields
+SHARD_ENTRIES = 2 << 20
 UNSPACED_SHARE = 0.1
 
-Put = TypeVar("Put")
+Kept = TypeVar("Kept")
+Stash = TypeVar("Stash")
 Finished = TypeVar("Finished")
 
 
@@ -65,109 +66,156 @@ class Tally:
         return asdict(self)
 
 
-@dataclass(slots=True)
-class RawShard:
-    """Documents whose terms still have the numbers of the table of all terms."""
+class Sink(ABC, Generic[Kept, Stash, Finished]):
+    """Where blocks are kept while the vocabulary is not known, and shards when it is. Sent to worker processes."""
 
-    ids: NDArray[np.int32]
-    counts: NDArray[np.int32]
-    offsets: NDArray[np.int64]
-    columns: dict[str, Strings]
+    shared = True  # whether worker processes can read what another has kept
+
+    @abstractmethod
+    def keep(self, number: int, counted: Counted) -> Kept:
+        """Keep a counted block."""
+
+    @abstractmethod
+    def load(self, kept: Kept) -> Counted:
+        """A kept block."""
+
+    @abstractmethod
+    def ids(self, kept: Kept) -> Strings:
+        """The ids of a kept block's documents."""
+
+    @abstractmethod
+    def keep_numbers(self, number: int, numbers: NDArray[np.int32]) -> Stash:
+        """Keep the numbers that a block's terms have in the table of all terms."""
+
+    @abstractmethod
+    def load_numbers(self, stash: Stash) -> NDArray[np.int32]:
+        """Kept numbers."""
+
+    @abstractmethod
+    def write(self, number: int, shard: Shard) -> Finished:
+        """Put a finished shard in its place."""
+
+
+class MemorySink(Sink[Counted, NDArray[np.int32], Shard]):
+    """Keeps everything in memory."""
+
+    shared = False
+
+    def keep(self, number: int, counted: Counted) -> Counted:
+        """Keep it as it is."""
+        return counted
+
+    def load(self, kept: Counted) -> Counted:
+        """As it is."""
+        return kept
+
+    def ids(self, kept: Counted) -> Strings:
+        """The ids of its documents."""
+        return kept.columns["id"]
+
+    def keep_numbers(self, number: int, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Keep them as they are."""
+        return numbers
+
+    def load_numbers(self, stash: NDArray[np.int32]) -> NDArray[np.int32]:
+        """As they are."""
+        return stash
+
+    def write(self, number: int, shard: Shard) -> Shard:
+        """As it is."""
+        return shard
 
 
 @dataclass(frozen=True, slots=True)
-class Renumbering:
-    """All that is needed to finish a shard once the vocabulary is known."""
+class Summary(Generic[Kept]):
+    """What is to be known of a counted block at once; the block itself is kept."""
 
-    numbers: NDArray[np.int32]
-    n_terms: int
-    min_tokens: int
-
-    def finish(self, raw: RawShard) -> tuple[Shard, NDArray[np.int64] | None]:
-        """The shard with its final terms; and the rows kept, if short documents were dropped."""
-        offsets, terms, counts = sorted_rows(self.numbers[raw.ids], raw.counts, raw.offsets, self.n_terms)
-        shard = Shard(offsets, terms, counts, raw.columns)
-        if self.min_tokens == 0:
-            return shard, None
-        kept = np.flatnonzero(shard.sizes >= self.min_tokens)
-        return (shard, None) if len(kept) == len(shard) else (shard.take(kept), kept)
-
-
-class Sink(ABC, Generic[Put, Finished]):
-    """Where shards go, in two stages: put away raw, and finished once the vocabulary is known."""
-
-    @abstractmethod
-    def put(self, raw: RawShard) -> Put:
-        """Put a raw shard away."""
-
-    @abstractmethod
-    def ids(self, put: Put) -> Strings:
-        """The ids of a raw shard's documents."""
-
-    @abstractmethod
-    def finish(
-        self, put: list[Put], renumbering: Renumbering, processes: Processes
-    ) -> Iterator[tuple[Finished, int, int]]:
-        """Finish every shard: what it became, its number of documents, and its number of tokens."""
+    kept: Kept
+    documents: int
+    entries: int
+    size: int  # bytes of the fields
+    terms: list[str] | None
+    frequency: NDArray[np.int64]  # of each term: in how many documents it is
+    totals: NDArray[np.int64]  # and how often
+    text_keys: list[bytes]
+    missing: int
+    letters: int
+    unspaced: int
 
 
-class MemorySink(Sink[RawShard, Shard]):
-    """Keeps shards in memory."""
+Job = tuple[int, Block]  # number and block
 
-    def put(self, raw: RawShard) -> RawShard:
-        """Keep it."""
-        return raw
 
-    def ids(self, put: RawShard) -> Strings:
-        """The ids of its documents."""
-        return put.columns["id"]
+def count_block(context: tuple[TextRule, Sink[Kept, Stash, Finished]], job: Job) -> Summary[Kept]:
+    """Count a block and keep it, in whatever process."""
+    (rule, sink), (number, block) = context, job
+    counted = block.count(rule)
+    counts = counted.counts
+    n_terms = len(counts.terms) if counts.terms is not None else int(counts.ids.max(initial=-1)) + 1
+    return Summary(
+        kept=sink.keep(number, counted),
+        documents=len(counts.offsets) - 1,
+        entries=len(counts.ids),
+        size=sum(len(column.data) for column in counted.columns.values()),
+        terms=counts.terms,
+        frequency=np.bincount(counts.ids, minlength=n_terms),
+        totals=np.bincount(counts.ids, counts.counts, minlength=n_terms).astype(np.int64),
+        text_keys=counted.text_keys,
+        missing=counted.missing,
+        letters=counts.letters,
+        unspaced=counts.unspaced,
+    )
 
-    def finish(
-        self, put: list[RawShard], renumbering: Renumbering, processes: Processes
-    ) -> Iterator[tuple[Shard, int, int]]:
-        """Finish each in this process: the loop is short, and shards are not worth sending."""
-        for raw in put:
-            shard, _ = renumbering.finish(raw)
-            yield shard, len(shard), int(shard.counts.sum(dtype=np.int64))
+
+@dataclass(frozen=True, slots=True)
+class Part(Generic[Kept, Stash]):
+    """A kept block as part of a shard: the numbers of its terms in the table (None: its ids are such numbers), which
+    of its rows, and the number of its first document, where documents get new numbers for ids.
+    """
+
+    kept: Kept
+    numbers: Stash | None
+    rows: Rows | None = None
+    first_number: int | None = None
 
 
 @dataclass(slots=True)
-class Collector(Generic[Put, Finished]):
-    """Takes counted blocks in order, numbers their terms, and puts full shards away."""
+class Collector(Generic[Kept, Stash, Finished]):
+    """Takes summaries of blocks in order: numbers their terms, sums up, and groups the blocks into shards."""
 
     table: TermTable
-    sink: Sink[Put, Finished]
+    sink: Sink[Kept, Stash, Finished]
     tally: Tally
     first_number: int | None  # where documents get new numbers for ids, the first one's
-    put: list[Put] = field(default_factory=list)
+    shards: list[list[Part[Kept, Stash]]] = field(default_factory=list)
+    n_blocks: int = 0
     texts_seen: set[bytes] = field(default_factory=set)
-    pending: list[RawShard] = field(default_factory=list)
-    bytes_pending: int = 0
-    entries_pending: int = 0
+    room: list[int] = field(default_factory=lambda: [0, 0])  # bytes and entries that the last shard still takes
 
-    def add(self, block: Counted) -> None:
+    def add(self, block: Summary[Kept]) -> None:
         """Take a block in."""
-        counts, table = block.counts, self.table
-        ids = counts.ids if counts.terms is None else table.numbers(counts.terms)[counts.ids]
-        raw = RawShard(ids, counts.counts, counts.offsets, self._columns(block, len(counts.offsets) - 1))
-        self.tally.documents += len(counts.offsets) - 1
+        number = None if self.first_number is None else self.first_number + self.tally.documents
+        self.tally.documents += block.documents
         self.tally.without_text += block.missing
-        self.tally.letters += counts.letters
-        self.tally.unspaced_letters += counts.unspaced
-        if block.text_keys:
-            raw = _rows_of(raw, self._fresh(block.text_keys))
-        known = raw.ids != DROPPED
-        self.tally.unknown_tokens += int(raw.counts[~known].sum(dtype=np.int64))
-        found = np.bincount(raw.ids[known])
-        table.document_frequency[: len(found)] += found
-        self._keep(raw)
+        self.tally.letters += block.letters
+        self.tally.unspaced_letters += block.unspaced
+        fresh = self._fresh(block.text_keys) if block.text_keys else None
+        frequency, totals = block.frequency, block.totals
+        if fresh is not None and len(fresh) < block.documents:
+            frequency, totals = self._recount(block, fresh)
+        numbers = np.arange(len(frequency), dtype=np.int32) if block.terms is None else self.table.numbers(block.terms)
+        known = numbers != DROPPED
+        self.tally.unknown_tokens += int(totals[~known].sum())
+        np.add.at(self.table.document_frequency, numbers[known], frequency[known])
+        stash = None if block.terms is None else self.sink.keep_numbers(self.n_blocks, numbers)
+        self.n_blocks += 1
+        if min(self.room) <= 0:
+            self.shards.append([])
+            self.room = [SHARD_BYTES, SHARD_ENTRIES]
+        self.shards[-1].append(Part(block.kept, stash, fresh, number))
+        self.room = [self.room[0] - block.size, self.room[1] - block.entries]
 
-    def _columns(self, block: Counted, how_many: int) -> dict[str, Strings]:
-        if self.first_number is None:
-            return block.columns
-        return {**block.columns, "id": Strings.pack(numbers_from(self.first_number + self.tally.documents, how_many))}
-
-    def _fresh(self, keys: list[bytes]) -> NDArray[np.int64]:
+    def _fresh(self, keys: list[bytes]) -> Rows:
         """Rows whose text has not been seen before."""
         fresh = []
         for row, key in enumerate(keys):
@@ -177,35 +225,51 @@ class Collector(Generic[Put, Finished]):
         self.tally.duplicates_dropped += len(keys) - len(fresh)
         return np.array(fresh, np.int64)
 
-    def _keep(self, raw: RawShard) -> None:
-        self.pending.append(raw)
-        self.bytes_pending += sum(len(column.data) for column in raw.columns.values())
-        self.entries_pending += len(raw.ids)
-        if self.bytes_pending >= SHARD_BYTES or self.entries_pending >= SHARD_ENTRIES:
-            self.flush()
-
-    def flush(self) -> None:
-        """Put away what has come together as one shard."""
-        if self.pending:
-            self.put.append(self.sink.put(join(self.pending)))
-        self.pending, self.bytes_pending, self.entries_pending = [], 0, 0
+    def _recount(self, block: Summary[Kept], rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        counts = self.sink.load(block.kept).counts
+        shard = Shard(counts.offsets, counts.ids, counts.counts).take(rows)
+        n_terms = len(block.frequency)
+        totals = np.bincount(shard.terms, shard.counts, minlength=n_terms).astype(np.int64)
+        return np.bincount(shard.terms, minlength=n_terms), totals
 
 
-def join(parts: list[RawShard]) -> RawShard:
-    """Shards end to end. All of one source have the same columns."""
-    if len(parts) == 1:
-        return parts[0]
-    columns = {name: Strings.concatenate([part.columns[name] for part in parts]) for name in parts[0].columns}
-    sizes = np.concatenate([np.diff(part.offsets) for part in parts])
-    ids, counts = np.concatenate([part.ids for part in parts]), np.concatenate([part.counts for part in parts])
-    return RawShard(ids, counts, offsets_of(sizes), columns)
+@dataclass(frozen=True, slots=True)
+class Finish(Generic[Kept, Stash]):
+    """All that is needed to make a shard once the vocabulary is known."""
+
+    number: int
+    parts: list[Part[Kept, Stash]]
+    numbers: NDArray[np.int32]  # for each term of the table its place in the vocabulary, or DROPPED
+    n_terms: int
+    min_tokens: int
+
+    def shard(self, sink: Sink[Kept, Stash, Finished]) -> Shard:
+        """The shard of the blocks, with its final terms, without documents that are too short."""
+        shard = concatenate([self._renumber(sink, part) for part in self.parts])
+        kept = np.flatnonzero(shard.sizes >= self.min_tokens)
+        return shard if len(kept) == len(shard) else shard.take(kept)
+
+    def _renumber(self, sink: Sink[Kept, Stash, Finished], part: Part[Kept, Stash]) -> Shard:
+        block = sink.load(part.kept)
+        counts, numbers = block.counts, self.numbers
+        if part.numbers is not None:
+            in_table = sink.load_numbers(part.numbers)
+            numbers = np.where(in_table == DROPPED, DROPPED, numbers[in_table])
+        rows = sorted_rows(numbers[counts.ids], counts.counts, counts.offsets, self.n_terms)
+        columns = dict(block.columns)
+        if part.first_number is not None:
+            columns["id"] = Strings.pack(numbers_from(part.first_number, len(counts.offsets) - 1))
+        shard = Shard(*rows, columns)
+        return shard if part.rows is None else shard.take(part.rows)
 
 
-def _rows_of(raw: RawShard, rows: NDArray[np.int64]) -> RawShard:
-    sizes = raw.offsets[rows + 1] - raw.offsets[rows]
-    entries = spread(raw.offsets[rows], sizes)
-    columns = {name: column.take(rows) for name, column in raw.columns.items()}
-    return RawShard(raw.ids[entries], raw.counts[entries], offsets_of(sizes), columns)
+def finish_shard(
+    context: tuple[TextRule, Sink[Kept, Stash, Finished]], job: Finish[Kept, Stash]
+) -> tuple[Finished, int, int]:
+    """Make a shard and put it in its place; returns it with its numbers of documents and tokens."""
+    _, sink = context
+    shard = job.shard(sink)
+    return sink.write(job.number, shard), len(shard), int(shard.counts.sum(dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +278,6 @@ class Assembled(Generic[Finished]):
 
     shards: list[Finished]
     sizes: list[int]  # documents of each shard
-    n_tokens: int
     vocabulary: list[str]
     tally: Tally
 
@@ -223,12 +286,12 @@ def assemble(
     source: Source,
     rule: TextRule,
     table: TermTable,
-    sink: Sink[Put, Finished],
+    sink: Sink[Kept, Stash, Finished],
     n_jobs: int,
     watch: Watch,
     earlier_ids: Sequence[Strings] = (),
 ) -> Assembled[Finished]:
-    """Count a source's documents and write them to a sink; the result is the same for any number of processes.
+    """Count a source's documents and put them into a sink; the result is the same for any number of processes.
 
     ``earlier_ids`` are those of documents that the new ones are added to.
     """
@@ -237,26 +300,40 @@ def assemble(
     first_number = sum(map(len, earlier_ids)) if source.numbered and earlier_ids else None
     collector = Collector(table, sink, Tally(), first_number)
     tally = collector.tally
-    with Processes(n_jobs, rule) as processes:
-        for block in processes.map(count_block, source.blocks()):
+    with Processes(n_jobs, (rule, sink)) as processes:
+        for block in processes.map(count_block, enumerate(source.blocks())):
             collector.add(block)
             watch.step(source.position, source.total, tally.documents)
-        collector.flush()
-        _warn_of_scripts(tally, rule)
+        _warn_of_scripts(tally)
         if earlier_ids or not source.numbered:
-            check_ids([*earlier_ids, *map(sink.ids, collector.put)], source.name)
+            check_ids([*earlier_ids, *_ids(collector)], source.name)
         choice = _choose_or_raise(source, table, tally, rule)
-        renumbering = Renumbering(choice.numbers, len(choice.vocabulary), rule.min_tokens)
-        finished = list(sink.finish(collector.put, renumbering, processes))
+        same = (choice.numbers, len(choice.vocabulary), rule.min_tokens)
+        jobs = (Finish(number, parts, *same) for number, parts in enumerate(collector.shards))
+        finished = list(_finish(processes, jobs, sink.shared))
     sizes = [documents for _, documents, _ in finished]
     tally.short_dropped = tally.documents - tally.duplicates_dropped - sum(sizes)
-    n_tokens = sum(tokens for _, _, tokens in finished)
-    if n_tokens == 0:
+    if not sum(tokens for _, _, tokens in finished):
         raise SourceError(
             f"{source.name}: no document has a token of the vocabulary that is kept; lower min_df, min_tokens or "
             "min_length, or check that the right text is read"
         )
-    return Assembled([shard for shard, _, _ in finished], sizes, n_tokens, choice.vocabulary, tally)
+    return Assembled([shard for shard, _, _ in finished], sizes, choice.vocabulary, tally)
+
+
+def _finish(
+    processes: Processes, jobs: Iterable[Finish[Kept, Stash]], shared: bool
+) -> Iterator[tuple[Finished, int, int]]:
+    return processes.map(finish_shard, jobs) if shared else (finish_shard(processes.context, job) for job in jobs)
+
+
+def _ids(collector: Collector[Kept, Stash, Finished]) -> Iterator[Strings]:
+    """The ids of the new documents, block by block."""
+    for part in (part for parts in collector.shards for part in parts):
+        ids = collector.sink.ids(part.kept)
+        if part.first_number is not None:
+            ids = Strings.pack(numbers_from(part.first_number, len(ids)))
+        yield ids if part.rows is None else ids.take(part.rows)
 
 
 def term_table(source: Source, rule: TextRule, vocabulary: Sequence[str] | None) -> tuple[TermTable, TextRule]:
@@ -274,11 +351,6 @@ def term_table(source: Source, rule: TextRule, vocabulary: Sequence[str] | None)
         max_terms=len(source.vocabulary) if rule.max_terms is None else rule.max_terms,
     )
     return TermTable(source.vocabulary, closed=True, kept=not limited), within
-
-
-def count_block(rule: Any, block: Block) -> Counted:
-    """Count a block, here or in a worker process."""
-    return block.count(rule)
 
 
 def _choose_or_raise(source: Source, table: TermTable, tally: Tally, rule: TextRule) -> Choice:
@@ -301,8 +373,8 @@ def _choose_or_raise(source: Source, table: TermTable, tally: Tally, rule: TextR
 
 
 def check_ids(columns: Sequence[Strings], name: str) -> None:
-    """Raise if an id stands twice. Eight bytes an id are held; only ids with equal hashes are looked at."""
-    hashes = np.concatenate([hash_rows(column.data, column.offsets) for column in columns] or [np.zeros(0, np.uint64)])
+    """Raise if an id stands twice. Hashes are compared first; only ids with equal ones are looked at."""
+    hashes = np.concatenate([np.zeros(0, np.uint64), *(hash_rows(column.data, column.offsets) for column in columns)])
     ordered = np.sort(hashes)
     twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     if len(twice):
@@ -318,7 +390,7 @@ def check_ids(columns: Sequence[Strings], name: str) -> None:
                 )
 
 
-def _warn_of_scripts(tally: Tally, rule: TextRule) -> None:
+def _warn_of_scripts(tally: Tally) -> None:
     if tally.unspaced_letters > UNSPACED_SHARE * max(1, tally.letters):
         warnings.warn(
             f"{tally.unspaced_letters / tally.letters:.0%} of the letters are of a script written without spaces "

@@ -1,98 +1,76 @@
 """From a source of any size to a corpus on disk, in bounded memory and on any number of processes."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
-from diln.corpus.assemble import Assembled, Notes, RawShard, Renumbering, Sink, Tally, Watch, assemble, term_table
+from diln.corpus.assemble import Notes, Sink, Tally, Watch, assemble, term_table
 from diln.corpus.corpus import Corpus
+from diln.corpus.counting import Counts
 from diln.corpus.readers import ReadOptions, open_source
 from diln.corpus.rules import TextOptions, TextRule, Tokenizer
-from diln.corpus.sources import Source
-from diln.corpus.store import (
-    Entry,
-    StoredShards,
-    commit,
-    next_generation,
-    shard_entry,
-    shard_name,
-    write_columns,
-    write_rows,
-    writing,
-)
+from diln.corpus.shards import Shard, narrow
+from diln.corpus.sources import Counted, Source
+from diln.corpus.store import StoredShards, commit, next_generation, shard_name, write_shard, writing
 from diln.corpus.strings import Strings
 from diln.corpus.vocabulary import TermTable, given_vocabulary
-from diln.engine.processes import Processes
-
-ROWS = ("ids", "counts", "offsets")
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
-    """A raw shard on disk: its columns where they will stay, its rows in a folder that is removed in the end."""
+class Spilled:
+    """A counted block in a file: arrays one after the other, the columns in this order."""
 
-    directory: Path
-    name: str
-    columns: dict[str, Entry]
-
-    @property
-    def raw(self) -> Path:
-        """The folder of the rows."""
-        return self.directory / f".raw-{self.name}"
-
-    def column(self, name: str) -> Strings:
-        """A column as it was written."""
-        folder = self.directory / self.name
-        return Strings(np.load(folder / f"{name}.npy"), np.load(folder / f"{name}.offsets.npy"))
-
-    def load(self) -> RawShard:
-        """The rows, without the columns."""
-        ids, counts, offsets = (np.load(self.raw / f"{row}.npy") for row in ROWS)
-        return RawShard(ids, counts, offsets, {})
+    path: Path
+    columns: tuple[str, ...]
 
 
-class DiskSink(Sink[Put, dict[str, Any]]):
-    """Puts shards into a corpus directory."""
+class DiskSink(Sink[Spilled, Path, dict[str, Any]]):
+    """Keeps blocks in files of a corpus directory, and writes shards beside them."""
 
     def __init__(self, directory: Path, generation: int) -> None:
-        self.directory, self.generation, self.number = directory, generation, 0
+        self.directory, self.generation = directory, generation
 
-    def put(self, raw: RawShard) -> Put:
-        """Write columns for good and rows for later."""
-        name = shard_name(self.generation, self.number)
-        self.number += 1
-        (self.directory / name).mkdir()
-        put = Put(self.directory, name, write_columns(self.directory / name, raw.columns))
-        put.raw.mkdir()
-        for row in ROWS:
-            np.save(put.raw / f"{row}.npy", getattr(raw, row))
-        return put
+    def keep(self, number: int, counted: Counted) -> Spilled:
+        """Write a block to a file that is removed in the end."""
+        counts, columns = counted.counts, {"id": counted.columns["id"], **counted.columns}
+        path = self.directory / f".raw-{number:06}"
+        with path.open("wb") as file:
+            for column in columns.values():
+                np.save(file, column.data)
+                np.save(file, column.offsets)
+            for array in (counts.ids, narrow(counts.counts), counts.offsets):
+                np.save(file, array)
+        return Spilled(path, tuple(columns))
 
-    def ids(self, put: Put) -> Strings:
-        """The ids of its documents."""
-        return put.column("id")
+    def load(self, kept: Spilled) -> Counted:
+        """Read a block back."""
+        with kept.path.open("rb") as file:
+            columns = {name: Strings(np.load(file), np.load(file)) for name in kept.columns}
+            ids, counts, offsets = (np.load(file) for _ in range(3))
+        return Counted(Counts(None, ids, counts, offsets), columns, [])
 
-    def finish(
-        self, put: list[Put], renumbering: Renumbering, processes: Processes
-    ) -> Iterator[tuple[dict[str, Any], int, int]]:
-        """Finish the shards, each in whatever process is free."""
-        for entry in processes.map(finish_shard, ((one, renumbering) for one in put)):
-            yield entry, entry["documents"], entry["tokens"]
+    def ids(self, kept: Spilled) -> Strings:
+        """Read the ids of a block's documents, which come first."""
+        with kept.path.open("rb") as file:
+            return Strings(np.load(file), np.load(file))
 
+    def keep_numbers(self, number: int, numbers: NDArray[np.int32]) -> Path:
+        """Write numbers to a file that is removed in the end."""
+        path = self.directory / f".raw-{number:06}.npy"
+        np.save(path, numbers)
+        return path
 
-def finish_shard(_: Any, job: tuple[Put, Renumbering]) -> dict[str, Any]:
-    """Renumber a shard's terms, drop short documents, and write what is left; returns its manifest entry."""
-    put, renumbering = job
-    folder = put.directory / put.name
-    shard, kept = renumbering.finish(put.load())
-    columns = put.columns
-    if kept is not None:
-        names = [name.removesuffix(".offsets.npy") for name in columns if name.endswith(".offsets.npy")]
-        columns = write_columns(folder, {name: put.column(name).take(kept) for name in names})
-    return shard_entry(put.name, shard, {**columns, **write_rows(folder, shard)})
+    def load_numbers(self, stash: Path) -> NDArray[np.int32]:
+        """Read numbers back."""
+        numbers: NDArray[np.int32] = np.load(stash)
+        return numbers
+
+    def write(self, number: int, shard: Shard) -> dict[str, Any]:
+        """Write a finished shard; returns its manifest entry."""
+        return write_shard(self.directory, shard_name(self.generation, number), shard)
 
 
 def build(
@@ -134,7 +112,7 @@ def build(
     with writing(directory, "replace" if overwrite else "new"):
         generation = next_generation(directory)
         made = assemble(opened, within, table, DiskSink(directory, generation), n_jobs, watch or Notes())
-        commit(directory, generation, _with_documents(made), made.vocabulary, rule.to_json(), made.tally.to_json())
+        commit(directory, generation, made.shards, made.vocabulary, rule.to_json(), made.tally.to_json())
     return Corpus.open(directory)
 
 
@@ -164,12 +142,7 @@ def append(
         sink = DiskSink(directory, generation)
         ids = [shard.columns["id"] for shard in StoredShards(directory, manifest)]
         made = assemble(opened, rule, table, sink, n_jobs, watch or Notes(), ids)
-        shards = [*stored["shards"], *_with_documents(made)]
+        shards = [*stored["shards"], *made.shards]
         tally = Tally(*(a + b for a, b in zip(stored["tally"].values(), made.tally.to_json().values(), strict=True)))
         commit(directory, generation, shards, made.vocabulary, stored["rule"], tally.to_json())
     return Corpus.open(directory)
-
-
-def _with_documents(made: Assembled[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Shards that still have documents after short ones were dropped."""
-    return [shard for shard in made.shards if shard["documents"]]

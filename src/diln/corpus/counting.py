@@ -4,14 +4,15 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diln.corpus.letters import ascii_letters, unicode_letters
-from diln.corpus.rules import TextRule
+from diln.corpus.rules import TextRule, Tokenizer
 from diln.corpus.scan import scan, tally
-from diln.corpus.strings import ENCODING, encode, offsets_of
+from diln.corpus.strings import decode, encode, offsets_of
 
 SOFT_HYPHEN = "\u00ad"
 
@@ -42,22 +43,22 @@ class Words:
 def count_texts(texts: Sequence[str], rule: TextRule) -> Counts:
     """Count the terms of each text by the rule; the vocabulary is not pruned."""
     if rule.tokenizer is not None:
-        words = number_tokens([_tokens_of(rule, text) for text in texts])
-    elif rule.token_pattern is not None:
+        return count_tokens([_tokens_of(rule.tokenizer, text) for text in texts], rule)
+    if rule.token_pattern is not None:
         find = re.compile(rule.token_pattern).findall
-        words = number_tokens([find(text.lower() if rule.lowercase else text) for text in texts])
-    else:
-        words = scan_texts(texts, rule)
-    return count_words(words, rule)
+        return count_tokens([find(text.lower() if rule.lowercase else text) for text in texts], rule)
+    return count_words(scan_texts(texts, rule), rule)
 
 
 def count_tokens(documents: Sequence[Sequence[str]], rule: TextRule) -> Counts:
     """Count documents that are lists of tokens already."""
+    if rule.length > 1:
+        documents = [[token for token in tokens if len(token) >= rule.length] for tokens in documents]
     return count_words(number_tokens(documents), rule)
 
 
-def _tokens_of(rule: TextRule, text: str) -> list[str]:
-    tokens = list(rule.tokenizer(text)) if rule.tokenizer is not None else []
+def _tokens_of(tokenizer: Tokenizer, text: str) -> list[str]:
+    tokens = list(tokenizer(text))
     for token in tokens:
         if not isinstance(token, str):
             raise TypeError(
@@ -71,7 +72,8 @@ def scan_texts(texts: Sequence[str], rule: TextRule) -> Words:
     kinds = unicode_letters() if rule.alphabet == "unicode" else ascii_letters()
     data, sizes = encode([plain(text, rule) for text in texts])
     found = scan(np.frombuffer(data, np.uint8), offsets_of(sizes), kinds, rule.length)
-    return Words(cut(data, found.spans), found.ids, found.starts, found.letters, found.unspaced)
+    terms = decode(data, *found.spans.T.tolist())
+    return Words(terms, found.ids, found.starts, found.letters, found.unspaced)
 
 
 def plain(text: str, rule: TextRule) -> str:
@@ -80,15 +82,6 @@ def plain(text: str, rule: TextRule) -> str:
     if text.isascii() or rule.alphabet == "ascii":
         return lowered
     return unicodedata.normalize("NFC", lowered.replace(SOFT_HYPHEN, ""))
-
-
-def cut(data: bytes, spans: NDArray[np.int64]) -> list[str]:
-    """The strings at these spans of bytes."""
-    starts, ends = spans.T.tolist()
-    if data.isascii():
-        whole = data.decode(ENCODING)
-        return [whole[start:end] for start, end in zip(starts, ends, strict=True)]
-    return [data[start:end].decode(ENCODING) for start, end in zip(starts, ends, strict=True)]
 
 
 def number_tokens(documents: Iterable[Sequence[str]]) -> Words:
@@ -103,10 +96,9 @@ def number_tokens(documents: Iterable[Sequence[str]]) -> Words:
 
 
 def count_words(words: Words, rule: TextRule) -> Counts:
-    """Leave out stop words and short tokens, form n-grams, and count."""
-    shortest, stop_set = rule.length, rule.stop_set
-    kept = np.array([len(term) >= shortest and term not in stop_set for term in words.terms], bool)
-    terms = [term for term, keep in zip(words.terms, kept, strict=True) if keep]
+    """Leave out stop words, form n-grams, and count."""
+    kept = ~np.fromiter(map(rule.stop_set.__contains__, words.terms), bool, len(words.terms))
+    terms = list(compress(words.terms, kept.tolist()))
     ids = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)[words.ids]
     starts = words.starts
     if rule.ngram_range != (1, 1):

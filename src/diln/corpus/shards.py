@@ -46,6 +46,16 @@ class Shard:
         return Shard(offsets_of(sizes), self.terms[positions], self.counts[positions], columns)
 
 
+def concatenate(parts: Sequence[Shard]) -> Shard:
+    """Shards that have the same columns, end to end."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = {name: Strings.concatenate([part.columns[name] for part in parts]) for name in parts[0].columns}
+    offsets = offsets_of(np.concatenate([np.diff(part.offsets) for part in parts]))
+    terms, counts = np.concatenate([part.terms for part in parts]), np.concatenate([part.counts for part in parts])
+    return Shard(offsets, terms, counts, columns)
+
+
 def row_sums(counts: NDArray[np.unsignedinteger], offsets: NDArray[np.int64]) -> Rows:
     """Sum of each row's counts; a row may be empty."""
     sums: Rows = np.diff(offsets_of(counts)[offsets])

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from io import BytesIO
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,16 +36,21 @@ Entry = dict[str, Any]  # of the manifest: a file's bytes, checksum and, for arr
 
 def write_array(path: Path, array: NDArray[Any]) -> Entry:
     """Write an array as .npy and say what was written."""
-    buffer = BytesIO()
-    np.save(buffer, np.ascontiguousarray(array), allow_pickle=False)
-    entry = write_bytes(path, buffer.getbuffer())
+    array = np.ascontiguousarray(array)
+    header = BytesIO()
+    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
+    entry = write_parts(path, header.getvalue(), array.data)
     return {**entry, "dtype": array.dtype.str, "shape": list(array.shape)}
 
 
-def write_bytes(path: Path, data: bytes | memoryview) -> Entry:
+def write_parts(path: Path, *parts: bytes | memoryview) -> Entry:
     """Write a file and say what was written."""
-    path.write_bytes(data)
-    return {"bytes": len(data), "sha256": sha256(data).hexdigest()}
+    digest = sha256()
+    with path.open("wb") as file:
+        for part in parts:
+            digest.update(part)
+            file.write(part)
+    return {"bytes": path.stat().st_size, "sha256": digest.hexdigest()}
 
 
 def write_columns(directory: Path, columns: Mapping[str, Strings]) -> dict[str, Entry]:
@@ -295,7 +301,7 @@ def commit(
 ) -> None:
     """Write the vocabulary and then the manifest: from here on the shards are the corpus."""
     name = f"g{generation:04}-vocabulary.json"
-    entry = write_bytes(directory / name, json.dumps(vocabulary, indent=0).encode())
+    entry = write_parts(directory / name, json.dumps(vocabulary, indent=0).encode())
     content = {
         "format": FORMAT,
         "schema": SCHEMA,
@@ -315,8 +321,11 @@ def shard_name(generation: int, number: int) -> str:
     return f"g{generation:04}-{number:05}"
 
 
-def shard_entry(name: str, shard: Shard, files: dict[str, Entry]) -> dict[str, Any]:
-    """What the manifest says of a shard."""
+def write_shard(directory: Path, name: str, shard: Shard) -> dict[str, Any]:
+    """Write a shard into a folder of its own; returns what the manifest says of it."""
+    folder = directory / name
+    folder.mkdir()
+    files = {**write_columns(folder, shard.columns), **write_rows(folder, shard)}
     tokens = int(shard.counts.sum(dtype=np.int64))
     return {"name": name, "documents": len(shard), "tokens": tokens, "files": files}
 
@@ -333,10 +342,6 @@ def write_corpus(
     """Write finished shards as a corpus."""
     with writing(directory, "replace" if overwrite else "new"):
         generation = next_generation(directory)
-        entries = []
-        for number, shard in enumerate(shards):
-            name = shard_name(generation, number)
-            (directory / name).mkdir()
-            files = {**write_columns(directory / name, shard.columns), **write_rows(directory / name, shard)}
-            entries.append(shard_entry(name, shard, files))
+        names = (shard_name(generation, number) for number in count())
+        entries = [write_shard(directory, name, shard) for name, shard in zip(names, shards, strict=False)]
         commit(directory, generation, entries, vocabulary, rule, tally)

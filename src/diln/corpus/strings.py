@@ -31,7 +31,7 @@ class Strings:
         return bytes(self.data[self.offsets[row] : self.offsets[row + 1]]).decode(ENCODING, ERRORS)
 
     def __iter__(self) -> Iterator[str]:
-        return (self[row] for row in range(len(self)))
+        return iter(decode(bytes(self.data), self.offsets[:-1].tolist(), self.offsets[1:].tolist()))
 
     def take(self, rows: NDArray[np.int64]) -> Self:
         """The strings at ``rows``, in that order."""
@@ -52,6 +52,14 @@ def encode(strings: Sequence[str]) -> tuple[bytes, list[int]]:
         return whole.encode(ENCODING), [len(string) for string in strings]
     codes = [string.encode(ENCODING, ERRORS) for string in strings]
     return b"".join(codes), [len(code) for code in codes]
+
+
+def decode(data: bytes, starts: list[int], ends: list[int]) -> list[str]:
+    """The strings at these places of the bytes."""
+    if data.isascii():
+        whole = data.decode(ENCODING)
+        return [whole[start:end] for start, end in zip(starts, ends, strict=True)]
+    return [data[start:end].decode(ENCODING, ERRORS) for start, end in zip(starts, ends, strict=True)]
 
 
 def offsets_of(sizes: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from diln.errors import SourceError
 
 Errors = Literal["strict", "replace", "ignore"]
 GZIP_MAGIC = b"\x1f\x8b"
-UNPACK_BYTES = 1 << 20
+UNPACK_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,52 @@
+# Each target sets up .venv as far as it needs and works from a fresh clone with python3, pip and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# pip is the caller's, told to install into the virtual environment: works where venv comes without pip, too.
+PIP := $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
+INSTALL := $(PIP) install --quiet --constraint constraints.txt --editable
+OUT := build/demo
+
+.PHONY: demo test check bench docs clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/.core
+	@rm -rf $(OUT)
+	$(BIN)/diln corpus build builtin:docs --output $(OUT)/corpus
+	$(BIN)/diln corpus info $(OUT)/corpus
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/corpus_build.py
+
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build --strict
+
+clean:
+	rm -rf $(VENV) build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache
+
+$(BIN)/python:
+	$(PYTHON) -m venv --without-pip $(VENV)
+
+$(VENV)/.core: $(BIN)/python pyproject.toml constraints.txt
+	$(INSTALL) .
+	@touch $@
+
+$(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
+	$(INSTALL) ".[dev]"
+	@touch $@ $(VENV)/.core
+
+$(VENV)/.bench: $(BIN)/python pyproject.toml constraints.txt
+	$(INSTALL) ".[bench]"
+	@touch $@ $(VENV)/.core
+
+$(VENV)/.docs: $(BIN)/python pyproject.toml constraints.txt
+	$(INSTALL) ".[docs]"
+	@touch $@ $(VENV)/.core
