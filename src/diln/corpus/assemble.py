@@ -169,12 +169,12 @@ def count_block(context: tuple[TextRule, Sink[Kept, Stash, Finished]], job: Job)
 
 @dataclass(frozen=True, slots=True)
 class Part(Generic[Kept, Stash]):
-    """A kept block as part of a shard: the numbers of its terms in the table (None: its ids are such numbers), which
-    of its rows, and the number of its first document, where documents get new numbers for ids.
+    """A kept block as part of a shard: the numbers of its terms in the table, which of its rows (None: all), and the
+    number of its first document, where documents get new numbers for ids.
     """
 
     kept: Kept
-    numbers: Stash | None
+    numbers: Stash
     rows: Rows | None = None
     first_number: int | None = None
 
@@ -186,6 +186,7 @@ class Collector(Generic[Kept, Stash, Finished]):
     table: TermTable
     sink: Sink[Kept, Stash, Finished]
     tally: Tally
+    given: NDArray[np.int32]  # the numbers of the terms of a vocabulary that the source came with
     first_number: int | None  # where documents get new numbers for ids, the first one's
     shards: list[list[Part[Kept, Stash]]] = field(default_factory=list)
     n_blocks: int = 0
@@ -203,11 +204,11 @@ class Collector(Generic[Kept, Stash, Finished]):
         frequency, totals = block.frequency, block.totals
         if fresh is not None and len(fresh) < block.documents:
             frequency, totals = self._recount(block, fresh)
-        numbers = np.arange(len(frequency), dtype=np.int32) if block.terms is None else self.table.numbers(block.terms)
+        numbers = self.given[: len(frequency)] if block.terms is None else self.table.numbers(block.terms)
         known = numbers != DROPPED
         self.tally.unknown_tokens += int(totals[~known].sum())
         np.add.at(self.table.document_frequency, numbers[known], frequency[known])
-        stash = None if block.terms is None else self.sink.keep_numbers(self.n_blocks, numbers)
+        stash = self.sink.keep_numbers(self.n_blocks, numbers)
         self.n_blocks += 1
         if min(self.room) <= 0:
             self.shards.append([])
@@ -251,10 +252,8 @@ class Finish(Generic[Kept, Stash]):
 
     def _renumber(self, sink: Sink[Kept, Stash, Finished], part: Part[Kept, Stash]) -> Shard:
         block = sink.load(part.kept)
-        counts, numbers = block.counts, self.numbers
-        if part.numbers is not None:
-            in_table = sink.load_numbers(part.numbers)
-            numbers = np.where(in_table == DROPPED, DROPPED, numbers[in_table])
+        counts, in_table = block.counts, sink.load_numbers(part.numbers)
+        numbers = np.where(in_table == DROPPED, DROPPED, self.numbers[in_table])
         rows = sorted_rows(numbers[counts.ids], counts.counts, counts.offsets, self.n_terms)
         columns = dict(block.columns)
         if part.first_number is not None:
@@ -298,7 +297,7 @@ def assemble(
     for note in source.notes:
         watch.note(note)
     first_number = sum(map(len, earlier_ids)) if source.numbered and earlier_ids else None
-    collector = Collector(table, sink, Tally(), first_number)
+    collector = Collector(table, sink, Tally(), table.numbers(source.vocabulary or []), first_number)
     tally = collector.tally
     with Processes(n_jobs, (rule, sink)) as processes:
         for block in processes.map(count_block, enumerate(source.blocks())):
@@ -310,7 +309,7 @@ def assemble(
         choice = _choose_or_raise(source, table, tally, rule)
         same = (choice.numbers, len(choice.vocabulary), rule.min_tokens)
         jobs = (Finish(number, parts, *same) for number, parts in enumerate(collector.shards))
-        finished = list(_finish(processes, jobs, sink.shared))
+        finished: list[tuple[Finished, int, int]] = list(_finish(processes, jobs, sink.shared))
     sizes = [documents for _, documents, _ in finished]
     tally.short_dropped = tally.documents - tally.duplicates_dropped - sum(sizes)
     if not sum(tokens for _, _, tokens in finished):

@@ -7,14 +7,23 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.corpus.assemble import Notes, Sink, Tally, Watch, assemble, term_table
+from diln.corpus.assemble import Notes, Sink, Watch, assemble, term_table
 from diln.corpus.corpus import Corpus
 from diln.corpus.counting import Counts
 from diln.corpus.readers import ReadOptions, open_source
-from diln.corpus.rules import TextOptions, TextRule, Tokenizer
+from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.shards import Shard, narrow
 from diln.corpus.sources import Counted, Source
-from diln.corpus.store import StoredShards, commit, next_generation, shard_name, write_shard, writing
+from diln.corpus.store import (
+    StoredShards,
+    commit,
+    next_generation,
+    read_manifest,
+    read_terms,
+    shard_name,
+    write_shard,
+    writing,
+)
 from diln.corpus.strings import Strings
 from diln.corpus.vocabulary import TermTable, given_vocabulary
 
@@ -112,7 +121,8 @@ def build(
     with writing(directory, "replace" if overwrite else "new"):
         generation = next_generation(directory)
         made = assemble(opened, within, table, DiskSink(directory, generation), n_jobs, watch or Notes())
-        commit(directory, generation, made.shards, made.vocabulary, rule.to_json(), made.tally.to_json())
+        stored = rule.to_json() if opened.vocabulary is None else None
+        commit(directory, generation, made.shards, made.vocabulary, stored, made.tally.to_json())
     return Corpus.open(directory)
 
 
@@ -121,28 +131,39 @@ def append(
     directory: str | Path,
     *,
     grow: bool = False,
-    tokenizer: Tokenizer | None = None,
     n_jobs: int = 1,
     read: ReadOptions | None = None,
     watch: Watch | None = None,
+    **options: Unpack[TextOptions],
 ) -> Corpus:
     """Add the documents of a source to a corpus on disk, by the rule it was built with.
 
     The vocabulary stays as it is, or with ``grow`` takes up at its end the terms that, among the new documents alone,
-    are within the rule's limits: numbers of terms and rows of documents that are there never change.
+    are within the rule's limits: numbers of terms and rows of documents that are there never change. Where the corpus
+    was built with a ``tokenizer`` it must be given again; where it was made from counts, the options say how text is
+    counted; otherwise no option is taken.
     """
     directory, how = Path(directory), read or ReadOptions()
-    with writing(directory, "extend") as manifest:
+    with writing(directory, "extend"):
+        manifest = read_manifest(directory)
         stored = manifest.content
-        rule = TextRule.from_json(stored["rule"], tokenizer) if stored["rule"] else TextRule(tokenizer=tokenizer)
-        earlier = Corpus.open(directory)
+        rule = _rule_again(stored["rule"], options)
         opened = source if isinstance(source, Source) else open_source(source, **how)
-        table = TermTable(earlier.vocabulary, closed=not grow)
-        generation = next_generation(directory)
-        sink = DiskSink(directory, generation)
+        table = TermTable(read_terms(directory, manifest), closed=not grow)
         ids = [shard.columns["id"] for shard in StoredShards(directory, manifest)]
-        made = assemble(opened, rule, table, sink, n_jobs, watch or Notes(), ids)
-        shards = [*stored["shards"], *made.shards]
-        tally = Tally(*(a + b for a, b in zip(stored["tally"].values(), made.tally.to_json().values(), strict=True)))
-        commit(directory, generation, shards, made.vocabulary, stored["rule"], tally.to_json())
+        generation = next_generation(directory)
+        made = assemble(opened, rule, table, DiskSink(directory, generation), n_jobs, watch or Notes(), ids)
+        tally = {name: number + stored["tally"][name] for name, number in made.tally.to_json().items()}
+        commit(directory, generation, [*stored["shards"], *made.shards], made.vocabulary, stored["rule"], tally)
     return Corpus.open(directory)
+
+
+def _rule_again(stored: dict[str, Any] | None, options: TextOptions) -> TextRule:
+    if stored is None:
+        return TextRule(**options)
+    if set(options) - {"tokenizer"}:
+        raise ValueError(
+            f"{', '.join(sorted(options))} cannot be chosen: documents are added by the rule that the corpus was built "
+            "with; leave them out, or build the corpus anew"
+        )
+    return TextRule.from_json(stored, options.get("tokenizer"))

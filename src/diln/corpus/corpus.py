@@ -37,8 +37,8 @@ class Corpus:
         The terms, in the order of the columns.
     tally : Tally or None
         What happened to documents and tokens while the corpus was built, where that is known.
-    rule : TextRule or None
-        How text was made into counts, where that is known and had no tokenizer of the caller's.
+    rule : dict or None
+        How text was made into counts (the options of ``TextRule``), where the documents came as text.
     directory : Path or None
         Where the corpus is on disk.
     """
@@ -51,7 +51,7 @@ class Corpus:
         *,
         rows: Rows | None = None,
         tally: Tally | None = None,
-        rule: TextRule | None = None,
+        rule: dict[str, Any] | None = None,
         directory: Path | None = None,
     ) -> None:
         self._shards = shards
@@ -168,7 +168,8 @@ class Corpus:
     ) -> Self:
         table, within = term_table(source, rule, given_vocabulary(vocabulary))
         made = assemble(source, within, table, MemorySink(), n_jobs, watch or Notes())
-        return cls(made.shards, made.sizes, made.vocabulary, tally=made.tally, rule=rule)
+        stored = rule.to_json() if source.vocabulary is None else None
+        return cls(made.shards, made.sizes, made.vocabulary, tally=made.tally, rule=stored)
 
     @classmethod
     def open(cls, directory: str | Path, *, check: bool = False) -> Self:
@@ -183,21 +184,19 @@ class Corpus:
         if check:
             shards.check()
         sizes = [shard["documents"] for shard in manifest.shards]
-        rule = manifest.content["rule"]
         return cls(
             shards,
             sizes,
             read_terms(directory, manifest),
             tally=Tally(**manifest.content["tally"]),
-            rule=TextRule.from_json(rule) if rule is not None and rule["tokenizer"] is None else None,
+            rule=manifest.content["rule"],
             directory=directory,
         )
 
     def save(self, directory: str | Path, *, overwrite: bool = False) -> "Corpus":
         """Write the corpus to a directory, and open it from there."""
-        rule = None if self.rule is None else self.rule.to_json()
         tally = (self.tally or Tally(len(self))).to_json()
-        write_corpus(Path(directory), self._parts(), self.vocabulary, rule, tally, overwrite=overwrite)
+        write_corpus(Path(directory), self._parts(), self.vocabulary, self.rule, tally, overwrite=overwrite)
         return Corpus.open(directory)
 
     def _parts(self) -> Iterator[Shard]:

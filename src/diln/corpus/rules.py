@@ -118,11 +118,9 @@ class TextRule:
     def from_json(cls, values: dict[str, Any], tokenizer: Tokenizer | None = None) -> Self:
         """The rule stored by ``to_json``; where it had a tokenizer, the same one must be given again."""
         if (values["tokenizer"] is None) != (tokenizer is None):
-            raise ValueError(
-                "the corpus was built "
-                + (f"with tokenizer {values['tokenizer']!r}" if tokenizer is None else "without a tokenizer of its own")
-                + "; give the same one to append to it"
-            )
+            made = "with its own rule" if tokenizer is not None else f"with the tokenizer {values['tokenizer']!r}"
+            say = "leave tokenizer out" if tokenizer is not None else "give it again as tokenizer="
+            raise ValueError(f"the corpus was built {made}; {say}")
         return cls(**{**values, "tokenizer": tokenizer, "ngram_range": tuple(values["ngram_range"])})
 
 

@@ -22,8 +22,8 @@ class Shard:
     """
 
     offsets: NDArray[np.int64]
-    terms: NDArray[np.unsignedinteger]
-    counts: NDArray[np.unsignedinteger]
+    terms: NDArray[np.integer]
+    counts: NDArray[np.integer]
     columns: Mapping[str, Strings] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -56,20 +56,20 @@ def concatenate(parts: Sequence[Shard]) -> Shard:
     return Shard(offsets, terms, counts, columns)
 
 
-def row_sums(counts: NDArray[np.unsignedinteger], offsets: NDArray[np.int64]) -> Rows:
+def row_sums(counts: NDArray[np.integer], offsets: NDArray[np.int64]) -> Rows:
     """Sum of each row's counts; a row may be empty."""
     sums: Rows = np.diff(offsets_of(counts)[offsets])
     return sums
 
 
-def narrow(values: NDArray[np.integer]) -> NDArray[np.unsignedinteger]:
+def narrow(values: NDArray[np.integer]) -> NDArray[np.integer]:
     """The same whole numbers in the narrowest unsigned type that holds them."""
     return values.astype(np.min_scalar_type(int(values.max(initial=0))), copy=False)
 
 
 def sorted_rows(
     ids: NDArray[np.integer], counts: NDArray[np.integer], offsets: NDArray[np.int64], n_terms: int
-) -> tuple[NDArray[np.int64], NDArray[np.unsignedinteger], NDArray[np.unsignedinteger]]:
+) -> tuple[NDArray[np.int64], NDArray[np.integer], NDArray[np.integer]]:
     """Offsets, terms and counts with terms ascending; negative ids and zero counts left out, repeated ids added up."""
     if len(ids) and ids.min() < 0:
         kept = ids >= 0

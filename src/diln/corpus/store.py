@@ -222,12 +222,14 @@ def read_terms(directory: Path, manifest: Manifest) -> list[str]:
 
 
 @contextmanager
-def writing(directory: Path, mode: Literal["new", "replace", "extend"]) -> Iterator[Manifest | None]:
-    """Hold a corpus directory for writing: yields the manifest it has, and leaves nothing that belongs to none.
+def writing(directory: Path, mode: Literal["new", "replace", "extend"]) -> Iterator[None]:
+    """Hold a corpus directory for writing, and leave nothing in it that does not belong to the corpus it has then.
 
     "new" wants a directory without a corpus, "extend" one with a sound corpus, "replace" takes either, and a damaged
     one too. A directory that holds anything else is refused.
     """
+    if mode == "extend":
+        read_manifest(directory)
     made = not directory.exists()
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -240,10 +242,9 @@ def writing(directory: Path, mode: Literal["new", "replace", "extend"]) -> Itera
         raise StoreError(f"{directory}: there is a corpus already; pass --force (overwrite=True) to replace it")
     try:
         with _locked(directory):
-            current = read_manifest(directory) if mode == "extend" else _sound_manifest(directory)
             _sweep(directory)
             try:
-                yield current
+                yield
             finally:
                 _sweep(directory)
     finally:

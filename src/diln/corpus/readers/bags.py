@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,7 +155,7 @@ def npz_source(path: Path, vocabulary: list[str] | None) -> MatrixSource:
     check_file(path)
     terms = _given(vocabulary, str(path))
     try:
-        matrix = load_npz(path)
+        matrix: Any = load_npz(path)
     except Exception as error:  # scipy and zipfile raise many kinds for a damaged or foreign file
         raise SourceError(
             f"{path}: not a sparse matrix of scipy.sparse.save_npz ({type(error).__name__}); save it so"
