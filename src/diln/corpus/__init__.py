@@ -7,6 +7,7 @@ from diln.corpus.documents import Document
 from diln.corpus.readers import FORMATS, ReadOptions
 from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.splits import Completion
+from diln.corpus.summary import Summary, summarise
 
 __all__ = [
     "FORMATS",
@@ -14,10 +15,12 @@ __all__ = [
     "Corpus",
     "Document",
     "ReadOptions",
+    "Summary",
     "Tally",
     "TextOptions",
     "TextRule",
     "Watch",
     "append",
     "build",
+    "summarise",
 ]

@@ -16,12 +16,15 @@ from diln.corpus.python import FrameSource, TextsSource, TokensSource
 from diln.corpus.readers import ReadOptions, open_source
 from diln.corpus.readers.columns import ColumnOptions
 from diln.corpus.rules import TextOptions, TextRule
-from diln.corpus.shards import Rows, Shard, gather
+from diln.corpus.shards import Rows, Shard, collect, gather
 from diln.corpus.sources import Source, as_texts
 from diln.corpus.splits import Completion, halves, test_rows
 from diln.corpus.store import StoredShards, read_manifest, read_terms, write_corpus
 from diln.corpus.strings import offsets_of
 from diln.corpus.vocabulary import given_vocabulary
+
+SAVED_AT_ONCE = 16_384  # documents in a shard that ``save`` writes
+COUNTED_AT_ONCE = 16_384
 
 
 class Corpus:
@@ -201,11 +204,8 @@ class Corpus:
 
     def _parts(self) -> Iterator[Shard]:
         """The documents as shards, one at a time, in the order of this corpus."""
-        homes = np.searchsorted(self._starts, self._rows, side="right") - 1
-        runs = np.split(np.arange(len(self)), np.flatnonzero(np.diff(homes)) + 1)
-        for run in runs:
-            home = homes[run[0]]
-            yield self._shards[home].take(self._rows[run] - self._starts[home])
+        for first in range(0, len(self), SAVED_AT_ONCE):
+            yield collect(self._shards, self._starts, self._rows[first : first + SAVED_AT_ONCE])
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -234,6 +234,15 @@ class Corpus:
     def n_tokens(self) -> int:
         """Number of tokens of all documents."""
         return int(self.doc_lengths.sum())
+
+    @property
+    def document_frequency(self) -> NDArray[np.int64]:
+        """In how many documents each term is."""
+        frequency = np.zeros(self.n_terms, np.int64)
+        for first in range(0, len(self), COUNTED_AT_ONCE):
+            rows = self.rows(np.arange(first, min(first + COUNTED_AT_ONCE, len(self))))
+            frequency += np.bincount(rows.indices, minlength=self.n_terms)
+        return frequency
 
     @property
     def counts(self) -> csr_array:

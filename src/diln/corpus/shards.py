@@ -47,13 +47,26 @@ class Shard:
 
 
 def concatenate(parts: Sequence[Shard]) -> Shard:
-    """Shards that have the same columns, end to end."""
+    """Shards end to end; a column that one of them lacks is empty there."""
     if len(parts) == 1:
         return parts[0]
-    columns = {name: Strings.concatenate([part.columns[name] for part in parts]) for name in parts[0].columns}
+    names = [name for name in FIELDS if any(name in part.columns for part in parts)]
+    columns = {name: Strings.concatenate([_column(part, name) for part in parts]) for name in names}
     offsets = offsets_of(np.concatenate([np.diff(part.offsets) for part in parts]))
     terms, counts = np.concatenate([part.terms for part in parts]), np.concatenate([part.counts for part in parts])
     return Shard(offsets, terms, counts, columns)
+
+
+def _column(part: Shard, name: str) -> Strings:
+    return part.columns[name] if name in part.columns else Strings.pack([""] * len(part))
+
+
+def collect(shards: Sequence[Shard], starts: Rows, rows: Rows) -> Shard:
+    """The documents at ``rows`` as one shard; rows are counted through all shards, as in ``gather``."""
+    homes = np.searchsorted(starts, rows, side="right") - 1
+    order = np.argsort(homes, kind="stable")
+    parts = [shards[home].take(rows[homes == home] - starts[home]) for home in np.unique(homes)]
+    return concatenate(parts).take(np.argsort(order))
 
 
 def row_sums(counts: NDArray[np.integer], offsets: NDArray[np.int64]) -> Rows:

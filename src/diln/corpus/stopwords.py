@@ -28,7 +28,7 @@ ENGLISH = frozenset(
 
     am is are was were be been being do does did done doing have has had having can could may might must shall should
     will would ought cannot let lets get gets got getting become becomes became becoming seem seems seemed seeming
-    go goes going went gone make makes made making say says said
+    go goes going went gone make makes made making say says said use uses used using
 
     again ago almost alone already also altogether always anyhow anyway anywhere apart else elsewhere especially even
     ever everywhere far further here hereafter hither indeed just largely lately later latter maybe mainly merely

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from itertools import chain, islice
 from multiprocessing import get_context
 from pickle import PicklingError
 from types import TracebackType
@@ -14,6 +15,7 @@ from diln.errors import WorkerError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+WORTHWHILE = 4  # items for which starting processes pays
 QUEUED_PER_WORKER = 2  # one being worked on, one waiting: a worker never idles while this process is busy
 
 _context: Any = None
@@ -32,8 +34,8 @@ def _call(function: Callable[[Any, Any], Any], item: Any) -> Any:
 class Processes:
     """``n_jobs`` processes, this one among them, that apply ``function(context, item)`` to items.
 
-    With ``n_jobs=1`` no process is started. Otherwise ``n_jobs - 1`` workers are started on first use, and this
-    process takes an item itself whenever every worker has enough to do.
+    With ``n_jobs=1``, or with few items, no process is started. Otherwise ``n_jobs - 1`` workers are started on first
+    use, and this process takes an item itself whenever every worker has enough to do.
     """
 
     def __init__(self, n_jobs: int, context: Any = None) -> None:
@@ -51,9 +53,14 @@ class Processes:
 
     def map(self, function: Callable[[Any, Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Yield ``function(context, item)`` for each item, in the items' order whatever the number of processes."""
+        items = iter(items)
+        first = list(islice(items, WORTHWHILE))
+        if self.n_jobs == 1 or (len(first) < WORTHWHILE and self._pool is None):
+            yield from (function(self.context, item) for item in chain(first, items))
+            return
         waiting: deque[Future[Result] | Result] = deque()
         try:
-            for item in items:
+            for item in chain(first, items):
                 waiting.append(self._start(function, item, waiting))
                 while waiting and (_ready(waiting[0]) or len(waiting) > 2 * QUEUED_PER_WORKER * self.n_jobs):
                     yield _result(waiting.popleft())

@@ -1,0 +1,5 @@
+"""The ``diln`` command."""
+
+from diln.cli.main import main
+
+__all__ = ["main"]

@@ -1,0 +1,84 @@
+"""What the command shows: results on the standard output, all else (progress, notes, errors) on the standard error."""
+
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Self, TextIO
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+OUT = Console(highlight=False)
+ERR = Console(stderr=True, highlight=False)
+
+
+def say_json(value: dict[str, Any]) -> None:
+    """Print a result for machines: one line of JSON."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+
+
+def complain(kind: str, text: str) -> None:
+    """Print an error or a warning."""
+    style = "bold red" if kind == "error" else "bold yellow"
+    ERR.print(f"[{style}]{kind}:[/] {escape(text)}", soft_wrap=True)
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Show Python's warnings as a line each, without the code they came from."""
+
+    def show(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
+    ) -> None:
+        complain("warning", str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = show
+        yield
+
+
+class ProgressLine:
+    """Shows on a terminal how far a build is: documents, documents a second, time left. Quiet elsewhere."""
+
+    def __init__(self, what: str, *, quiet: bool = False, stream: TextIO | None = None) -> None:
+        console = ERR if stream is None else Console(file=stream, highlight=False)
+        self.quiet = quiet
+        self.progress = Progress(
+            SpinnerColumn(),
+            TextColumn(what),
+            BarColumn(bar_width=30),
+            TextColumn("{task.fields[documents]:,} documents"),
+            TextColumn("{task.fields[rate]:,.0f}/s"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=quiet or not console.is_terminal,
+        )
+        self.task = self.progress.add_task(what, total=None, documents=0, rate=0.0)
+
+    def __enter__(self) -> Self:
+        self.progress.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.progress.stop()
+        if kind is KeyboardInterrupt:
+            complain("error", "interrupted; nothing was changed")
+
+    def note(self, text: str) -> None:
+        """Show what was guessed."""
+        if not self.quiet:
+            self.progress.console.print(f"[dim]{escape(text)}[/]", soft_wrap=True)
+
+    def step(self, position: int, total: int, documents: int) -> None:
+        """Show how far it is."""
+        elapsed = self.progress.tasks[0].elapsed or 1e-9
+        rate = documents / elapsed
+        self.progress.update(self.task, completed=position, total=total or None, documents=documents, rate=rate)

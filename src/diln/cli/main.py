@@ -1,0 +1,53 @@
+"""The command's entrance: its sub-commands, and what becomes of errors."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from diln import __version__
+from diln.cli.console import complain, plain_warnings
+from diln.cli.corpus import app as corpus_app
+from diln.errors import DilnError
+
+EXIT_CODES = "Exit codes: 0 done, 1 a fault of the machine or of diln, 2 bad input or usage, 130 interrupted."
+
+app = typer.Typer(
+    name="diln",
+    help="Find the themes in many documents, how many there are and which go together.",
+    epilog=EXIT_CODES,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(corpus_app, name="corpus")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"diln {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Find the themes in many documents, how many there are and which go together."""
+
+
+def main() -> None:
+    """Run the command; whatever is wrong with the input is one sentence and exit code 2."""
+    try:
+        with plain_warnings():
+            app()
+    except DilnError as error:
+        complain("error", str(error))
+        sys.exit(2)
+    except OSError as error:
+        complain(
+            "error", f"{error.filename or 'the machine'}: {error.strerror or error}; make room or mend it, try again"
+        )
+        sys.exit(1)

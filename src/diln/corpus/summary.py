@@ -1,0 +1,57 @@
+"""What is in a corpus, in a few numbers."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from diln.corpus.corpus import Corpus
+
+SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A corpus in numbers; ``terms`` and ``labels`` are the most frequent ones with their numbers of documents."""
+
+    documents: int
+    vocabulary: int
+    tokens: int
+    empty_documents: int
+    tokens_per_document: dict[str, float]
+    fields: list[str]
+    dates: list[str]
+    labels: dict[str, int]
+    n_labels: int
+    terms: dict[str, int]
+    tally: dict[str, int] | None
+    rule: dict[str, Any] | None
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+
+def summarise(corpus: Corpus) -> Summary:
+    """Describe a corpus. Reads its counts, dates and labels, not its texts."""
+    lengths, documents = corpus.doc_lengths, corpus.documents
+    quartiles = np.quantile(lengths, [0, 0.25, 0.5, 0.75, 1]) if len(lengths) else np.zeros(5)
+    frequency = corpus.document_frequency
+    top = sorted(range(corpus.n_terms), key=lambda term: (-frequency[term], corpus.vocabulary[term]))[:SHOWN]
+    labels = Counter(label for label in documents.labels if label) if "label" in documents.fields else Counter()
+    dates = sorted(date for date in documents.dates if date) if "date" in documents.fields else []
+    return Summary(
+        documents=len(corpus),
+        vocabulary=corpus.n_terms,
+        tokens=corpus.n_tokens,
+        empty_documents=int((lengths == 0).sum()),
+        tokens_per_document=dict(zip(("min", "25%", "median", "75%", "max"), quartiles.tolist(), strict=True)),
+        fields=list(documents.fields),
+        dates=[dates[0], dates[-1]] if dates else [],
+        labels=dict(labels.most_common(SHOWN)),
+        n_labels=len(labels),
+        terms={corpus.vocabulary[term]: int(frequency[term]) for term in top},
+        tally=None if corpus.tally is None else corpus.tally.to_json(),
+        rule=corpus.rule,
+    )
