@@ -68,4 +68,5 @@ def explain(corpus: Corpus, stored: csr_array, terms: list[str]) -> None:
 if __name__ == "__main__":
     data = Path(sys.argv[1])
     names = sys.argv[2:] or ["ap", "newsarticles2016", "elife", "wikipedia", "arxiv_200k"]
-    sys.exit(not all([compare(data / name) for name in names]))
+    same = [compare(data / name) for name in names]
+    sys.exit(not all(same))

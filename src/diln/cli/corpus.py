@@ -270,9 +270,7 @@ def _report(corpus: Corpus, json: bool, full: bool = False) -> None:
 
 
 def _overview(summary: Summary, size: int) -> Table:
-    table = Table(
-        title=escape(str(corpus.directory)), title_justify="left", show_header=False, box=None, pad_edge=False
-    )
+    table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(style="dim")
     table.add_column()
     lengths = summary.tokens_per_document

@@ -51,14 +51,16 @@ def count_texts(texts: Sequence[str], rule: TextRule) -> Counts:
 
 
 def count_tokens(documents: Sequence[Sequence[str]], rule: TextRule) -> Counts:
-    """Count documents that are lists of tokens already."""
-    if rule.length > 1:
-        documents = [[token for token in tokens if len(token) >= rule.length] for tokens in documents]
+    """Count documents that are lists of tokens already; an empty string is no token."""
+    documents = [[token for token in tokens if len(token) >= rule.length] for tokens in documents]
     return count_words(number_tokens(documents), rule)
 
 
 def _tokens_of(tokenizer: Tokenizer, text: str) -> list[str]:
-    tokens = list(tokenizer(text))
+    given = tokenizer(text)
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"the tokenizer gave one {type(given).__name__}; it must give a list of strings for each text")
+    tokens = list(given)
     for token in tokens:
         if not isinstance(token, str):
             raise TypeError(

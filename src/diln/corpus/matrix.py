@@ -37,6 +37,10 @@ class MatrixSource(Source):
                 f"{name}: has {self.matrix.shape[1]} columns but the vocabulary has {len(self.vocabulary)} terms; "
                 "give the vocabulary that belongs to these counts"
             )
+        for field, values in self.fields.items():
+            if len(values) != self.total:
+                more = "more" if len(values) > self.total else "fewer"
+                raise SourceError(f"{field}s: there are {more} of them than documents; give one for each document")
         self.fields.setdefault("id", numbers_from(0, self.total))
 
     def blocks(self) -> Iterator[Block]:
@@ -54,21 +58,32 @@ class MatrixSource(Source):
 
 def check_counts(X: Any, name: str = "matrix") -> csr_array:
     """Counts as int32 rows, or an error that says what is wrong with them and what to do."""
-    dense = None if issparse(X) else np.asarray(X)
-    if dense is not None and (dense.ndim != 2 or dense.dtype.kind not in "buif"):
+    table: Any = X if issparse(X) else np.asarray(X)
+    if table.ndim != 2 or table.dtype.kind not in "buif":
         raise SourceError(
-            f"{name}: has {dense.ndim} dimension(s) of type {dense.dtype}; counts must be a table of numbers, a "
+            f"{name}: has {table.ndim} dimension(s) of type {table.dtype}; counts must be a table of numbers, a "
             "document a row and a term a column"
         )
-    rows = csr_array(X if dense is None else dense)
+    rows = csr_array(table)
     check_values(rows.data, name)
-    return csr_array((rows.data.astype(np.int32), rows.indices.astype(np.int32), rows.indptr), shape=rows.shape)
+    return tidy_rows(rows.indices, rows.data, rows.indptr, rows.shape[1])
+
+
+def tidy_rows(ids: NDArray[Any], counts: NDArray[Any], offsets: NDArray[Any], n_terms: int) -> csr_array:
+    """Rows of their own memory with a term once in each, and without zeros, so that an entry is an occurrence."""
+    parts = counts.astype(np.int32), ids.astype(np.int32), offsets.astype(np.int64)
+    rows = csr_array(parts, shape=(len(offsets) - 1, n_terms))
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return rows
 
 
 def check_values(values: NDArray[Any], name: str) -> None:
     """Raise unless all values are whole numbers that can be counts."""
     if not len(values):
         return
+    if values.dtype.kind not in "buifO":  # whole numbers too large for numpy are objects
+        raise SourceError(f"{name}: has values of type {values.dtype}; counts are whole numbers from 0 on")
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise SourceError(f"{name}: has a value that is NaN or infinite; put 0 where a term does not occur")
     if values.min() < 0:
@@ -99,8 +114,9 @@ def bow_matrix(
         sizes.append(len(ids) - before)
     numbers, values = np.array(ids, np.int64), np.array(counts)
     if len(numbers) and (numbers.min() < 0 or numbers.max() >= len(terms)):
+        bad = numbers.min() if numbers.min() < 0 else numbers.max()
         raise SourceError(
-            f"bag of words: has term number {numbers.max()} but the dictionary has {len(terms)} terms; give the "
+            f"bag of words: has term number {bad} but the dictionary has {len(terms)} terms; give the "
             "dictionary that belongs to these bags"
         )
     check_values(values, "bag of words")
@@ -108,6 +124,8 @@ def bow_matrix(
 
 
 def _terms_of(dictionary: Mapping[int, str] | Any) -> list[str]:
+    if not hasattr(dictionary, "items"):
+        raise TypeError(f"dictionary is a {type(dictionary).__name__}; give gensim's, or a dict from numbers to terms")
     by_term = getattr(dictionary, "token2id", None)
     pairs: Sequence[tuple[int, str]] = (
         [(number, term) for term, number in by_term.items()] if by_term is not None else list(dictionary.items())

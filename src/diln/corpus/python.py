@@ -23,8 +23,11 @@ class TextsSource(Source):
     """An iterable of strings, taken in once and block by block."""
 
     def __init__(self, texts: Iterable[str], fields: Mapping[str, Iterable[Any]]) -> None:
-        if isinstance(texts, str | bytes):
-            raise TypeError("texts is one string; give a list (or another iterable) with a string a document")
+        if isinstance(texts, str | bytes | Mapping) or _is_frame(texts):
+            raise TypeError(
+                f"texts is one {type(texts).__name__}; give a list (or another iterable) with a string a document, or "
+                "a frame to from_frame"
+            )
         self.name = "texts"
         self.texts = texts
         self.fields = fields
@@ -59,6 +62,8 @@ class FrameSource(Source):
     """A pandas or polars frame, a document a row."""
 
     def __init__(self, frame: Any, asked: ColumnOptions) -> None:
+        if not _is_frame(frame):
+            raise TypeError(f"frame is a {type(frame).__name__}; give a DataFrame of pandas or polars")
         self.name = f"{type(frame).__module__.split('.')[0]} frame"
         self.frame = frame
         self.columns, self.notes = choose_columns(list(frame.columns), asked, self.name)
@@ -67,11 +72,22 @@ class FrameSource(Source):
 
     def blocks(self) -> Iterator[Block]:
         """Rows in blocks."""
-        values = {name: self.frame[name].to_list() for name in self.columns.needed()}
+        values = {name: self._values(name) for name in self.columns.needed()}
         for first in range(0, self.total, BLOCK_DOCS):
             part = {name: column[first : first + BLOCK_DOCS] for name, column in values.items()}
             self.position = min(first + BLOCK_DOCS, self.total)
             yield TextBlock(self.columns.documents(first, part, self.position - first))
+
+    def _values(self, name: str) -> list[Any]:
+        named = [column for column in self.frame.columns if str(column) == name]
+        if len(named) > 1:
+            raise SourceError(f"{self.name}: there are {len(named)} columns {name!r}; rename all but one")
+        values: list[Any] = self.frame[named[0]].to_list()
+        return values
+
+
+def _is_frame(given: Any) -> bool:
+    return hasattr(type(given), "columns") and hasattr(type(given), "to_numpy")  # not a polars LazyFrame
 
 
 def in_blocks(
@@ -90,7 +106,7 @@ def in_blocks(
     if block:
         yield first, block, _fields(columns, first, len(block))
     for name, values in columns.items():
-        if next(values, None) is not None:
+        if next(values, columns) is not columns:
             raise SourceError(f"{name}s: there are more of them than documents; give one for each document")
 
 

@@ -89,6 +89,8 @@ class TextRule:
             raise ValueError("token_pattern and tokenizer were both given; give one")
         if self.token_pattern is not None:
             _check_pattern(self.token_pattern)
+        if self.tokenizer is not None and not callable(self.tokenizer):
+            raise TypeError(f"tokenizer is {self.tokenizer!r}; it must be a function from a text to its tokens")
         _check_whole("min_length", self.min_length, 1)
         _check_whole("max_terms", self.max_terms, 1)
         _check_whole("min_tokens", self.min_tokens, 0)
@@ -96,6 +98,8 @@ class TextRule:
         _check_share("min_df", self.min_df)
         _check_share("max_df", self.max_df)
         object.__setattr__(self, "stop_set", resolve_stop_words(self.stop_words))
+        if not isinstance(self.stop_words, str | Path | None):  # may be an iterator, which is used up now
+            object.__setattr__(self, "stop_words", self.stop_set)
 
     @property
     def length(self) -> int:
@@ -125,6 +129,8 @@ class TextRule:
 
 
 def _check_pattern(pattern: str) -> None:
+    if not isinstance(pattern, str):
+        raise TypeError(f"token_pattern is {pattern!r}; it must be a string")
     try:
         groups = re.compile(pattern).groups
     except re.error as error:
@@ -139,11 +145,14 @@ def _check_whole(name: str, value: int | None, least: int) -> None:
 
 
 def _check_ngrams(bounds: tuple[int, int]) -> None:
-    if not (len(bounds) == 2 and all(isinstance(n, int) for n in bounds) and 1 <= bounds[0] <= bounds[1]):
+    pair = isinstance(bounds, tuple | list) and len(bounds) == 2 and all(isinstance(n, int) for n in bounds)
+    if not (pair and 1 <= bounds[0] <= bounds[1]):
         raise ValueError(f"ngram_range is {bounds!r}; it must be two whole numbers such as (1, 2)")
 
 
 def _check_share(name: str, value: Share | None) -> None:
+    if not isinstance(value, int | float | None):
+        raise ValueError(f"{name} is {value!r}; it must be a number of documents (int) or a share of them (float)")
     if isinstance(value, bool) or (isinstance(value, int) and value < 1):
         raise ValueError(f"{name} is {value!r}; as a number of documents it must be at least 1")
     if isinstance(value, float) and not 0 <= value <= 1:

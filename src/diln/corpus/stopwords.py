@@ -49,7 +49,11 @@ def stop_words(words: str | Path | Iterable[str] | None) -> frozenset[str]:
 
     "sklearn" is scikit-learn's own English list, for comparison with counts made by CountVectorizer.
     """
-    if words is None or words == "none":
+    if words is None:
+        return frozenset()
+    if not isinstance(words, str | Path):
+        return frozenset(words)
+    if words == "none":
         return frozenset()
     if words == "english":
         return ENGLISH
@@ -57,9 +61,7 @@ def stop_words(words: str | Path | Iterable[str] | None) -> frozenset[str]:
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
         return frozenset(ENGLISH_STOP_WORDS)
-    if isinstance(words, str | Path):
-        return _from_file(Path(words))
-    return frozenset(words)
+    return _from_file(Path(words))
 
 
 def _from_file(path: Path) -> frozenset[str]:

@@ -114,6 +114,8 @@ def read_vocabulary(path: Path) -> list[str]:
 
 def check_vocabulary(terms: Iterable[str], name: str = "vocabulary") -> list[str]:
     """The terms as a list, each a string that is not empty and stands there once."""
+    if isinstance(terms, str | bytes):
+        raise TypeError(f"{name} is one {type(terms).__name__}; give a list of terms")
     terms = list(terms)
     seen: dict[str, int] = {}
     for number, term in enumerate(terms):

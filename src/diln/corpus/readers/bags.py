@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.corpus.matrix import MatrixSource
+from diln.corpus.matrix import MatrixSource, tidy_rows
 from diln.corpus.readers.lines import LineReader, Lines, check_file
 from diln.corpus.rules import TextRule
 from diln.corpus.sources import Block, CountBlock, Counted, Source, numbers_from
@@ -33,14 +33,13 @@ class LdacBlock(Block):
             rows.append(self._row(number, line))
         pairs = np.concatenate(rows) if rows else np.zeros((0, 2), np.int64)
         offsets = offsets_of([len(row) for row in rows])
-        ids, counts = pairs[:, 0].astype(np.int32), pairs[:, 1].astype(np.int32)
-        return CountBlock(ids, counts, offsets, {"id": numbers}).count(rule)
+        return count_block(pairs[:, 0], pairs[:, 1], offsets, self.n_terms, numbers).count(rule)
 
     def _row(self, number: int, line: str) -> NDArray[np.int64]:
         size, *entries = line.split()
         where = f"{self.lines.path}, line {number}"
         try:
-            pairs = np.array([entry.split(":") for entry in entries], np.int64).reshape(-1, 2)
+            pairs = np.array([entry.split(":", 1) for entry in entries], np.int64).reshape(-1, 2)
             expected = int(size)
         except (ValueError, OverflowError):
             raise SourceError(
@@ -55,13 +54,21 @@ class LdacBlock(Block):
         return pairs
 
 
-def check_pairs(ids: NDArray[np.int64], counts: NDArray[np.int64], n_terms: int, where: str) -> None:
-    """Raise unless every term is in the vocabulary and every count is a possible one."""
-    if len(ids) and (ids.min() < 0 or ids.max() >= n_terms):
-        bad = int(ids.min()) if ids.min() < 0 else int(ids.max())
+def count_block(
+    ids: NDArray[np.int64], counts: NDArray[np.int64], offsets: NDArray[np.int64], n_terms: int, numbers: list[str]
+) -> CountBlock:
+    """The block of these counts, its documents with numbers for ids."""
+    rows = tidy_rows(ids, counts, offsets, n_terms)
+    return CountBlock(rows.indices, rows.data, rows.indptr.astype(np.int64), {"id": numbers})
+
+
+def check_pairs(ids: NDArray[np.int64], counts: NDArray[np.int64], n_terms: int, where: str, first: int = 0) -> None:
+    """Raise unless every term, of numbers from ``first`` on, is in the vocabulary and every count is a possible one."""
+    if len(ids) and (ids.min() < first or ids.max() >= first + n_terms):
+        bad = int(ids.min()) if ids.min() < first else int(ids.max())
         raise SourceError(
-            f"{where}: has term number {bad} but the vocabulary has {n_terms} terms; give the vocabulary that "
-            "belongs to these counts"
+            f"{where}: has term number {bad} but the vocabulary's terms have the numbers from {first} to "
+            f"{first + n_terms - 1}; give the vocabulary that belongs to these counts"
         )
     if len(counts) and (counts.min() < 0 or counts.max() > LARGEST_COUNT):
         bad = int(counts.min()) if counts.min() < 0 else int(counts.max())
@@ -110,6 +117,7 @@ class UciSource(Source):
                 waiting, done = waiting[cut:], last
         if len(head) < 3:
             raise SourceError(f"{self.name}: the three numbers at the top are missing; give a UCI docword file")
+        self._check_terms(head[1])
         if entries != head[2]:
             raise SourceError(
                 f"{self.name}: says {head[2]} entries at the top but has {entries}; it was cut off: copy it again"
@@ -118,34 +126,49 @@ class UciSource(Source):
 
     def _triples(self, lines: Lines, head: list[int]) -> NDArray[np.int64]:
         rows = list(lines.numbered())
-        first = rows[0][0] if rows else lines.first
-        where = f"{self.name}, from line {first} on"
+        while rows and len(head) < 3:
+            number, line = rows.pop(0)
+            head.extend(self._whole(number, line, 1, "one whole number (of documents, terms or entries)"))
+        if not rows:
+            return np.zeros((0, 3), np.int64)
+        self._check_terms(head[1])
         try:
-            while rows and len(head) < 3:
-                head.append(int(rows.pop(0)[1]))
-            if not rows:
-                return np.zeros((0, 3), np.int64)
-            triples = np.array([line.split() for _, line in rows], np.int64)
+            triples = np.array([line.split() for _, line in rows], np.int64).reshape(len(rows), 3)
         except (ValueError, OverflowError):
-            triples = np.zeros((0, 0), np.int64)
-        if triples.ndim != 2 or triples.shape[1] != 3:
-            raise SourceError(f"{where}: a line is not three whole numbers (document, term, count); mend it")
-        if head[1] != len(self.vocabulary):
+            triples = np.array([self._whole(*row, 3, "three whole numbers (document, term, count)") for row in rows])
+        docs, terms, counts = triples.T
+        wrong = (
+            (docs < 1) | (docs > head[0]) | (terms < 1) | (terms > head[1]) | (counts < 0) | (counts > LARGEST_COUNT)
+        )
+        if wrong.any():
+            bad = int(np.argmax(wrong))
+            where = f"{self.name}, line {rows[bad][0]}"
+            check_pairs(terms[[bad]], counts[[bad]], head[1], where, first=1)
+            raise SourceError(f"{where}: document numbers must be from 1 to {head[0]}, as said at the top; mend it")
+        return triples
+
+    def _whole(self, number: int, line: str, how_many: int, what: str) -> list[int]:
+        try:
+            values = [int(value) for value in line.split()]
+        except ValueError:
+            values = []
+        if len(values) != how_many or max(map(abs, values)) > np.iinfo(np.int64).max:
+            raise SourceError(f"{self.name}, line {number}: is not {what}; mend it, or give a UCI docword file")
+        return values
+
+    def _check_terms(self, n_terms: int) -> None:
+        if n_terms != len(self.vocabulary):
             raise SourceError(
-                f"{self.name}: says {head[1]} terms at the top but the vocabulary has {len(self.vocabulary)}; give "
+                f"{self.name}: says {n_terms} terms at the top but the vocabulary has {len(self.vocabulary)}; give "
                 "the vocabulary that belongs to these counts"
             )
-        check_pairs(triples[:, 1] - 1, triples[:, 2], head[1], where)
-        if triples[0, 0] < 1 or triples[:, 0].max() > head[0]:
-            raise SourceError(f"{where}: document numbers must be from 1 to {head[0]}, as said at the top; mend them")
-        return triples
 
     def _block(self, triples: NDArray[np.int64], done: int, last: int) -> Block:
         if (np.diff(triples[:, 0]) < 0).any() or (len(triples) and triples[0, 0] <= done):
             raise SourceError(f"{self.name}: documents are not in order; sort the lines by document (sort -n -k1)")
         offsets = offsets_of(np.bincount(triples[:, 0] - 1 - done, minlength=last - done))
-        fields = {"id": numbers_from(done + 1, last - done)}
-        return CountBlock((triples[:, 1] - 1).astype(np.int32), triples[:, 2].astype(np.int32), offsets, fields)
+        numbers = numbers_from(done + 1, last - done)
+        return count_block(triples[:, 1] - 1, triples[:, 2], offsets, len(self.vocabulary), numbers)
 
 
 def npz_source(path: Path, vocabulary: list[str] | None) -> MatrixSource:

@@ -44,9 +44,10 @@ def parse_record(line: str, number: int, lines: Lines) -> dict[str, Any]:
     try:
         start = 0 if line[0] == "{" else len(line) - len(line.lstrip())
         record, end = _decode(line, start)
-    except JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:  # of numbers that are too long, and of brackets that are too deep
+        reason = f"{error.msg} at character {error.pos + 1}" if isinstance(error, JSONDecodeError) else str(error)
         raise SourceError(
-            f"{lines.path}, line {number}: not valid JSON ({error.msg} at character {error.pos + 1}); "
+            f"{lines.path}, line {number}: not valid JSON ({reason}); "
             'write one object a line, such as {"text": "..."}'
         ) from None
     if not isinstance(record, dict) or (end < len(line) and not line[end:].isspace()):

@@ -11,6 +11,8 @@ from diln.corpus.sources import BLOCK_BYTES
 from diln.errors import SourceError
 
 Errors = Literal["strict", "replace", "ignore"]
+ERRORS = ("strict", "replace", "ignore")
+BYTE_ORDER_MARK = "\ufeff"
 GZIP_MAGIC = b"\x1f\x8b"
 UNPACK_BYTES = 4 << 20
 
@@ -27,9 +29,10 @@ class Lines:
     errors: Errors
 
     def text(self) -> str:
-        """The lines decoded."""
+        """The lines decoded, without the mark that may stand at the start of a file to tell its encoding."""
         try:
-            return self.data.decode(self.encoding, self.errors)
+            text = self.data.decode(self.encoding, self.errors)
+            return text if self.offset else text.removeprefix(BYTE_ORDER_MARK)
         except UnicodeDecodeError as error:
             line = self.first + self.data.count(b"\n", 0, error.start)
             raise broken_bytes(self.path, error, self.offset + error.start, f", line {line}") from None
@@ -49,29 +52,32 @@ def broken_bytes(path: Path, error: UnicodeDecodeError, offset: int, where: str 
     )
 
 
-def check_encoding(encoding: str) -> None:
-    """Raise if there is no such encoding."""
+def check_encoding(encoding: str, errors: str) -> None:
+    """Raise if there is no such encoding of text, or no such way to deal with broken bytes."""
     try:
-        codecs.lookup(encoding)
-    except LookupError:
+        "a".encode(encoding, "replace")
+    except (LookupError, ValueError):
         raise SourceError(
             f"there is no encoding {encoding!r}; use utf-8, latin-1, cp1252, utf-16 or another that Python knows"
         ) from None
+    if errors not in ERRORS:
+        raise SourceError(f"errors is {errors!r}; use one of {', '.join(ERRORS)}")
 
 
 class LineReader:
     """Reads a plain or gzipped file as blocks of whole lines, knowing how far into the file it is."""
 
     def __init__(self, path: Path, encoding: str = "utf-8", errors: Errors = "strict") -> None:
-        check_encoding(encoding)
-        self.path, self.encoding, self.errors = path, encoding, errors
+        check_encoding(encoding, errors)
+        marked = codecs.lookup(encoding).name == "utf-8-sig"  # the mark is taken off whatever the encoding
+        self.path, self.encoding, self.errors = path, "utf-8" if marked else encoding, errors
         self.total = check_file(path)
         self.position = 0
 
-    def blocks(self, size: int = BLOCK_BYTES) -> Iterator[Lines]:
-        """Blocks of about ``size`` bytes, each ending at the end of a line."""
+    def blocks(self, size: int | None = None) -> Iterator[Lines]:
+        """Blocks of about ``size`` bytes (BLOCK_BYTES if not given), each ending at the end of a line."""
         line, offset, rest = 1, 0, b""
-        pieces, encoding = self._decoded(size)
+        pieces, encoding = self._decoded(size or BLOCK_BYTES)
         for piece in pieces:
             end = piece.rfind(b"\n") + 1
             if not end:
@@ -88,14 +94,8 @@ class LineReader:
     def _decoded(self, size: int) -> tuple[Iterator[bytes], str]:
         """Pieces in which a line ends with the byte 10, and their encoding: UTF-16 and its like are turned to UTF-8."""
         if "\n\r a".encode(self.encoding, "replace") == b"\n\r a":
-            utf8 = codecs.lookup(self.encoding).name in ("utf-8", "ascii")
-            return (self._without_bom(size) if utf8 else self._pieces(size)), self.encoding
+            return self._pieces(size), self.encoding
         return self._transcoded(size), "utf-8"
-
-    def _without_bom(self, size: int) -> Iterator[bytes]:
-        pieces = self._pieces(size)
-        yield next(pieces).removeprefix(codecs.BOM_UTF8)
-        yield from pieces
 
     def _transcoded(self, size: int) -> Iterator[bytes]:
         decoder = codecs.getincrementaldecoder(self.encoding)(self.errors)
@@ -106,7 +106,8 @@ class LineReader:
                 offset += len(piece)
             yield decoder.decode(b"", final=True).encode()
         except UnicodeDecodeError as error:
-            raise broken_bytes(self.path, error, offset + error.start) from None
+            before = offset - len(decoder.getstate()[0])  # what is left of a character begun in the piece before
+            raise broken_bytes(self.path, error, before + error.start) from None
 
     def _pieces(self, size: int) -> Iterator[bytes]:
         with self.path.open("rb") as raw:

@@ -72,7 +72,7 @@ class FolderSource(Source):
     """A folder of .txt files, and of folders of them, in alphabetical order of their paths."""
 
     def __init__(self, root: Path, encoding: str = "utf-8", errors: Errors = "strict") -> None:
-        check_encoding(encoding)
+        check_encoding(encoding, errors)
         self.name, self.root, self.encoding, self.errors = str(root), root, encoding, errors
         self.paths = sorted((path for path in root.rglob("*.txt") if path.is_file()), key=lambda path: path.as_posix())
         self.total = len(self.paths)

@@ -21,7 +21,7 @@ class CsvSource(Source):
 
     def __init__(self, reader: LineReader, asked: ColumnOptions, delimiter: str | None = None) -> None:
         self.name, self.reader, self.total = str(reader.path), reader, reader.total
-        first = next(self._text_lines(1 << 16), "")
+        first = next((line for line in self._text_lines(1 << 16) if not line.isspace()), "")
         self.delimiter = delimiter or max(DELIMITERS, key=first.count)
         self.header = next(self._rows(), [])
         if not self.header:
@@ -29,7 +29,7 @@ class CsvSource(Source):
         self.columns, self.notes = choose_columns(self.header, asked, self.name)
         self.numbered = self.columns.numbered
 
-    def _text_lines(self, size: int = BLOCK_BYTES) -> Iterator[str]:
+    def _text_lines(self, size: int | None = None) -> Iterator[str]:
         for lines in self.reader.blocks(size):
             self.position = self.reader.position
             yield from StringIO(lines.text(), newline="\n")
@@ -37,21 +37,23 @@ class CsvSource(Source):
     def _rows(self) -> Iterator[list[str]]:
         csv.field_size_limit(LARGEST_FIELD)
         rows = csv.reader(self._text_lines(), delimiter=self.delimiter, strict=True)
-        width = None
+        width, done = None, 0
         try:
             for row in rows:
+                begun, done = done + 1, rows.line_num
                 if not row:
                     continue
                 width = width or len(row)
                 if len(row) != width:
                     raise SourceError(
-                        f"{self.name}, line {rows.line_num}: has {len(row)} columns where the first line has {width}; "
+                        f"{self.name}, line {begun}: has {len(row)} columns where the first line has {width}; "
                         "quote fields that hold the delimiter, or name the right file"
                     )
                 yield row
         except csv.Error as error:
+            end = f" to {rows.line_num}" if rows.line_num > done + 1 else ""
             raise SourceError(
-                f'{self.name}, line {rows.line_num}: not valid CSV ({error}); quote fields with " and double each '
+                f'{self.name}, line {done + 1}{end}: not valid CSV ({error}); quote fields with " and double each '
                 "quote inside them"
             ) from None
 
