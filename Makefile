@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --constraint constraints.txt --editable
 OUT := build/demo
+DATA ?= # for `make bench`: a .jsonl.gz file of documents; by default the built-in ones
 
 .PHONY: demo test check bench docs clean
 .DELETE_ON_ERROR:
@@ -16,7 +17,7 @@ demo: $(VENV)/.core
 	$(BIN)/diln corpus info $(OUT)/corpus
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -24,7 +25,7 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 
 bench: $(VENV)/.bench
-	$(BIN)/python benchmarks/corpus_build.py
+	$(BIN)/python benchmarks/corpus_build.py $(DATA)
 
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict

@@ -39,8 +39,8 @@ MIN_WORDS = 40
 LEFT_OUT = frozenset(
     """
     conftest test tests
-    __pycache__ dist-packages distutils ensurepip idlelib lib2to3 pydoc_data site-packages sitecustomize tkinter turtle
-    turtledemo
+    __pycache__ _distutils_system_mod dist-packages distutils ensurepip idlelib lib2to3 macholib pydoc_data
+    site-packages sitecustomize tkinter turtle turtledemo
     _pep440 _uarray appdirs array_api_compat array_api_extra cloudpickle cobyqa decorator externals pyprima
     """.split()
 )

@@ -130,6 +130,7 @@ def test_a_part_of_a_corpus_in_another_order_is_saved_as_it_is(stored, tmp_path)
     assert part.documents.ids == ["4", "0", "3"]
     np.testing.assert_array_equal(part.counts.toarray(), stored.counts.toarray()[[4, 0, 3]])
     np.testing.assert_array_equal(stored[np.array([True, False] * 2 + [True])].doc_lengths, stored.doc_lengths[::2])
+    assert len(stored[[]]) == len(stored[:0]) == stored[[]].n_tokens == 0
     with pytest.raises(TypeError, match=r"corpus.documents\[i\]"):
         stored[2]
 

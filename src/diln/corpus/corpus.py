@@ -217,7 +217,7 @@ class Corpus:
         """The corpus of some of the documents: those at ``rows``, in that order, or where a mask is true."""
         if isinstance(rows, int | np.integer):
             raise TypeError("a corpus is indexed by several rows; use corpus.documents[i] for one document")
-        chosen = self._rows[rows if isinstance(rows, slice) else np.asarray(rows)]
+        chosen = self._rows[rows if isinstance(rows, slice) else as_index(rows)]
         return Corpus(self._shards, self._sizes, self.vocabulary, rows=chosen, rule=self.rule, directory=self.directory)
 
     @property
@@ -251,7 +251,7 @@ class Corpus:
 
     def rows(self, rows: Sequence[int] | NDArray[Any]) -> csr_array:
         """The counts of some documents; of a corpus on disk only these are read."""
-        return gather(self._shards, self._starts, self._rows[np.asarray(rows, np.int64)], self.n_terms)
+        return gather(self._shards, self._starts, self._rows[as_index(rows)], self.n_terms)
 
     def minibatches(self, size: int, rng: np.random.Generator) -> Iterator[csr_array]:
         """Counts of ``size`` documents at a time, in random order, until each has come once; the last may be fewer."""
@@ -276,6 +276,12 @@ class Corpus:
         rng = np.random.default_rng(seed)
         train, test = (self[rows] for rows in test_rows(len(self), rng, n_test))
         return Completion(train, test, *halves(test.counts, rng))
+
+
+def as_index(rows: Sequence[int] | NDArray[Any]) -> NDArray[Any]:
+    """Rows or a mask as an array that indexes."""
+    index = np.asarray(rows)
+    return index if index.size else index.astype(np.int64)
 
 
 def _fields(**given: Iterable[Any] | None) -> dict[str, Iterable[Any]]:

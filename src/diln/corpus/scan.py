@@ -7,6 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from diln.corpus.letters import BREAK, MARK, UNSPACED
+from diln.engine.compile import compiled
 
 FNV_OFFSET = np.uint64(0xCBF29CE484222325)
 FNV_PRIME = np.uint64(0x100000001B3)
@@ -23,7 +24,7 @@ class Scanned(NamedTuple):
     unspaced: int  # how many of the letters belong to scripts written without spaces
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _code_point(text, i, end):  # type: ignore[no-untyped-def]
     """Code point and width of the UTF-8 character at i; a byte that starts none counts as a break of width 1."""
     lead = np.int64(text[i])
@@ -43,13 +44,13 @@ def _code_point(text, i, end):  # type: ignore[no-untyped-def]
     return point, width
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _slot(key, mask):  # type: ignore[no-untyped-def]
     """Where in a table of mask + 1 slots the search for a key begins."""
     return np.int64((key ^ (key >> FOLD)) & np.uint64(mask))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _scan_documents(text, starts, kinds, min_length, keys, slots, spans, ids, token_starts, state):  # type: ignore[no-untyped-def]
     """Scan documents from state[0] on until all are done or the table of terms is full; see ``scan``.
 
@@ -126,7 +127,7 @@ def _scan_documents(text, starts, kinds, min_length, keys, slots, spans, ids, to
     state[1] = n_terms
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _rehash(keys, slots, wider_keys, wider_slots):  # type: ignore[no-untyped-def]
     """Move a hash table into a larger, empty one."""
     mask = len(wider_slots) - 1
@@ -173,7 +174,7 @@ def scan(
         spans = np.concatenate([spans, np.zeros_like(spans)])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def tally(ids, starts, n_terms):  # type: ignore[no-untyped-def]
     """Count each document's ids: distinct ids by first appearance, their counts, and each document's number of them.
 
@@ -202,7 +203,7 @@ def tally(ids, starts, n_terms):  # type: ignore[no-untyped-def]
     return terms[:n_out].copy(), counts[:n_out].copy(), lengths
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def hash_rows(data, offsets):  # type: ignore[no-untyped-def]
     """FNV-1a hash of each run of bytes data[offsets[m]:offsets[m + 1]]."""
     hashes = np.empty(len(offsets) - 1, np.uint64)

@@ -1,0 +1,231 @@
+"""``diln corpus`` as a user runs it: in a process of its own, judged by exit code, output and what is on disk."""
+
+import gzip
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from diln import __version__
+from diln.cli.main import app
+from diln.corpus import Corpus, TextRule
+
+RECORDS = [
+    {"id": "a", "headline": "On foxes", "body": "The quick fox jumps over a lazy dog.", "date": "2020-01-02"},
+    {"id": "b", "headline": "On dogs", "body": "Dogs sleep; foxes hunt.", "date": "2021-03-04"},
+    {"id": "c", "headline": "Nothing", "body": "", "date": "2019-05-06"},
+]
+
+
+def diln(*args, **kwargs) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "diln", *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **kwargs)
+
+
+@pytest.fixture
+def source(tmp_path) -> Path:
+    path = tmp_path / "news.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in RECORDS), encoding="utf-8")
+    return path
+
+
+def test_build_and_info_do_the_main_job(source, tmp_path):
+    built = diln("corpus", "build", source, "-o", tmp_path / "corpus")
+    assert built.returncode == 0, built.stderr
+    assert "reading 'body' as text, 'id' as id, 'headline' as title, 'date' as date" in built.stderr
+    assert "1 documents have no token" in built.stdout
+    info = diln("corpus", "info", tmp_path / "corpus", "--json")
+    assert info.returncode == 0
+    found = json.loads(info.stdout)
+    assert (found["documents"], found["empty_documents"]) == (3, 1)
+    assert found["dates"] == ["2019-05-06", "2021-03-04"]
+    assert found["terms"]["foxes"] == 1
+    assert found["rule"]["stop_words"] == "english"
+    corpus = Corpus.open(tmp_path / "corpus")
+    assert corpus.documents[0].title == "On foxes"
+    assert corpus.documents[1].text == "Dogs sleep; foxes hunt."
+
+
+def test_every_option_reaches_the_rule(source, tmp_path):
+    (tmp_path / "stop.txt").write_text("lazy\n")
+    done = diln(
+        *("corpus", "build", source, "-o", tmp_path / "corpus", "--text", "headline", "--text", "body", "--id", "none"),
+        *("--alphabet", "ascii", "--case", "--min-length", "2", "--stop-words", tmp_path / "stop.txt", "--ngrams", "2"),
+        *("--min-df", "1", "--max-df", "0.9", "--max-terms", "50", "--min-tokens", "1", "--drop-duplicates"),
+        *("--no-text", "--jobs", "1", "--quiet", "--json"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    rule = TextRule.from_json(json.loads(done.stdout)["rule"])
+    assert rule == TextRule(
+        alphabet="ascii", lowercase=False, min_length=2, stop_words=["lazy"], ngram_range=(1, 2), min_df=1, max_df=0.9,
+        max_terms=50, min_tokens=1, drop_duplicates=True, keep_text=False,
+    )  # fmt: skip
+    corpus = Corpus.open(tmp_path / "corpus")
+    assert corpus.documents.ids == ["1", "2", "3"]
+    assert "On foxes" in corpus.vocabulary
+    assert corpus.documents[0].text == ""
+
+
+def test_append_adds_documents_and_terms(source, tmp_path):
+    assert diln("corpus", "build", source, "-o", tmp_path / "corpus", "-q").returncode == 0
+    more = tmp_path / "more.txt"
+    more.write_text("A zebra and a fox\n")
+    done = diln("corpus", "append", more, tmp_path / "corpus", "--grow", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["documents"] == 4
+    assert Corpus.open(tmp_path / "corpus").vocabulary[-1] == "zebra"
+
+
+def test_counts_are_built_with_their_vocabulary(tmp_path):
+    with gzip.open(tmp_path / "docword.toy.txt.gz", "wt") as file:
+        file.write("2\n3\n3\n1 1 2\n1 3 1\n2 2 5\n")
+    (tmp_path / "vocab.toy.txt").write_text("fox\ndog\nhen\n")
+    done = diln(
+        *("corpus", "build", tmp_path / "docword.toy.txt.gz", "--vocabulary", tmp_path / "vocab.toy.txt"),
+        *("-o", tmp_path / "corpus"),
+    )
+    assert done.returncode == 0, done.stderr
+    corpus = Corpus.open(tmp_path / "corpus")
+    assert corpus.vocabulary == ["fox", "dog", "hen"]
+    assert corpus.counts.toarray().tolist() == [[2, 0, 1], [0, 5, 0]]
+
+
+BAD = {
+    "missing file": (lambda d: d / "none.jsonl", [], "no such file"),
+    "empty file": (lambda d: _write(d / "a.jsonl", b""), [], "is empty"),
+    "no usable document": (lambda d: _write(d / "a.txt", b"the and of\n"), [], "no usable token"),
+    "wrong column": (lambda d: _write(d / "a.csv", b"id,text\n1,fox\n"), ["--text", "body"], "columns are id, text"),
+    "no safe guess": (lambda d: _write(d / "a.csv", b"x,y\n1,fox\n"), [], "the columns are x, y"),
+    "broken UTF-8": (lambda d: _write(d / "a.txt", b"fox\ncaf\xe9\n"), [], "line 2, byte 7"),
+    "truncated gzip": (lambda d: _write(d / "a.txt.gz", gzip.compress(b"fox\n" * 99)[:-9]), [], "cut off"),
+    "line that is no object": (lambda d: _write(d / "a.jsonl", b'{"text": "fox"}\n[1]\n'), [], "line 2"),
+    "mixed columns": (lambda d: _write(d / "a.csv", b"id,text\n1,fox\n2,dog,hen\n"), [], "line 3"),
+    "duplicate ids": (lambda d: _write(d / "a.csv", b"id,text\n1,fox\n1,dog\n"), [], "same id '1'"),
+    "no vocabulary": (lambda d: _write(d / "a.ldac", b"1 0:1\n"), [], "--vocabulary"),
+    "unknown format": (lambda d: _write(d / "a.xyz", b"fox"), [], "--format"),
+    "unknown built-in": (lambda d: "builtin:nothing", [], "builtin:docs"),
+    "bad regular expression": (lambda d: _write(d / "a.txt", b"fox\n"), ["--token-pattern", "("], "regular expression"),
+    "bad share": (lambda d: _write(d / "a.txt", b"fox\n"), ["--max-df", "1.5"], "between 0.0 and 1.0"),
+    "bad number": (lambda d: _write(d / "a.txt", b"fox\n"), ["--min-df", "few"], "few"),
+    "bad stop words": (lambda d: _write(d / "a.txt", b"fox\n"), ["--stop-words", "klingon"], "a word a line"),
+    "bad encoding": (lambda d: _write(d / "a.txt", b"fox\n"), ["--encoding", "klingon"], "no encoding"),
+}
+
+
+def _write(path: Path, data: bytes) -> Path:
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_sentence_and_exit_code_2(case, tmp_path):
+    make, options, message = BAD[case]
+    done = diln(
+        "corpus", "build", make(tmp_path), "-o", tmp_path / "corpus", *options, env={**os.environ, "COLUMNS": "200"}
+    )
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert not (tmp_path / "corpus").exists()
+    if "Usage" not in done.stderr:
+        assert done.stderr.splitlines()[-1].startswith("error: ")
+
+
+def test_a_damaged_corpus_is_one_sentence_and_exit_code_2(source, tmp_path):
+    assert diln("corpus", "build", source, "-o", tmp_path / "corpus", "-q").returncode == 0
+    victim = next((tmp_path / "corpus").glob("*/text.npy"))
+    data = bytearray(victim.read_bytes())
+    data[-1] ^= 1
+    victim.write_bytes(data)
+    done = diln("corpus", "info", tmp_path / "corpus")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "checksum" in done.stderr
+
+
+def test_a_corpus_is_not_replaced_unless_forced(source, tmp_path):
+    assert diln("corpus", "build", source, "-o", tmp_path / "corpus", "-q").returncode == 0
+    again = diln("corpus", "build", source, "-o", tmp_path / "corpus", "-q")
+    assert (again.returncode, "--force" in again.stderr) == (2, True)
+    assert diln("corpus", "build", source, "-o", tmp_path / "corpus", "-q", "--force").returncode == 0
+
+
+def test_a_warning_is_a_line_without_code(tmp_path):
+    (tmp_path / "a.txt").write_text("我喜欢在公园里散步。\n狐狸跳过了懒狗。\n", encoding="utf-8")
+    done = diln("corpus", "build", tmp_path / "a.txt", "-o", tmp_path / "corpus")
+    assert done.returncode == 0
+    assert done.stderr.startswith("warning: ")
+    assert "tokenizer" in done.stderr
+    assert "warnings.warn" not in done.stderr
+
+
+def long_source(tmp_path) -> Path:
+    path = tmp_path / "long.txt"
+    path.write_text("\n".join(f"the fox number {'abcdefghij'[j % 10] * 5} jumps " * 20 for j in range(120_000)))
+    return path
+
+
+def test_interrupting_a_build_says_so_and_leaves_nothing(tmp_path):
+    command = [sys.executable, "-m", "diln", "corpus", "build", long_source(tmp_path), "-o", tmp_path / "corpus", "-j1"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while not any((tmp_path / "corpus").glob(".raw-*")):
+        time.sleep(0.02)
+        assert process.poll() is None, "the build was done before it could be interrupted"
+    process.send_signal(signal.SIGINT)
+    _, printed = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert printed.strip() == "error: interrupted; nothing was changed"
+    assert not (tmp_path / "corpus").exists()
+
+
+def test_progress_is_shown_on_a_terminal_only(tmp_path):
+    main, side = pty.openpty()
+    command = [sys.executable, "-m", "diln", "corpus", "build", long_source(tmp_path), "-o", tmp_path / "corpus", "-j1"]
+    env = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    process = subprocess.Popen(command, stderr=side, stdout=subprocess.PIPE, text=True, env=env)
+    os.close(side)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(main, 1 << 16)
+        except OSError:  # the other side was closed
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(main)
+    printed, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert b"documents" in shown
+    assert b"/s" in shown
+    assert b"left" in shown
+    assert "120,000" in printed
+    quiet = diln("corpus", "info", tmp_path / "corpus")
+    assert quiet.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "args", [[], ["corpus"], ["corpus", "build"], ["corpus", "append"], ["corpus", "info"]], ids=str
+)
+def test_every_command_explains_itself(args):
+    shown = CliRunner().invoke(app, [*args, "--help"], env={"COLUMNS": "200", "TERM": "dumb"})
+    assert shown.exit_code == 0
+    assert "Usage" in shown.output
+    if len(args) == 2:
+        assert "Example" in shown.output
+    if not args:
+        assert "Exit codes" in shown.output
+        assert "--install-completion" in shown.output
+
+
+def test_the_version_is_printed():
+    assert diln("--version").stdout == f"diln {__version__}\n"
