@@ -40,7 +40,7 @@ def test_build_and_info_do_the_main_job(source, tmp_path):
     built = diln("corpus", "build", source, "-o", tmp_path / "corpus")
     assert built.returncode == 0, built.stderr
     assert "reading 'body' as text, 'id' as id, 'headline' as title, 'date' as date" in built.stderr
-    assert "1 documents have no token" in built.stdout
+    assert "documents without a token of the vocabulary: 1" in built.stdout
     info = diln("corpus", "info", tmp_path / "corpus", "--json")
     assert info.returncode == 0
     found = json.loads(info.stdout)

@@ -18,6 +18,7 @@ from diln.errors import SourceError
 app = typer.Typer(help="Build a corpus from text, add to it, and see what is in it.", no_args_is_help=True)
 
 BUILTIN_PREFIX = "builtin:"
+BAR_WIDTH = 24
 Format = Enum("Format", {name: name for name in FORMATS})  # type: ignore[misc]
 
 
@@ -256,12 +257,17 @@ def _source(name: str) -> Path | Source:
 
 
 def _report(corpus: Corpus, json: bool, full: bool = False) -> None:
-    summary = summarise(corpus)
-    size = sum(path.stat().st_size for path in (corpus.directory or Path()).rglob("*") if path.is_file())
+    summary, directory = summarise(corpus), str(corpus.directory)
+    size = sum(path.stat().st_size for path in Path(directory).rglob("*") if path.is_file())
     if json:
-        say_json({"directory": str(corpus.directory), "bytes": size, **summary.to_json()})
-        return
-    OUT.print(f"[bold]{escape(str(corpus.directory))}[/]", soft_wrap=True)
+        say_json({"directory": directory, "bytes": size, **summary.to_json()})
+    else:
+        show(summary, directory, size, full)
+
+
+def show(summary: Summary, name: str, size: int, full: bool) -> None:
+    """Print what is in a corpus of this name and size in bytes; ``full`` adds its labels and terms."""
+    OUT.print(f"[bold]{escape(name)}[/]", soft_wrap=True)
     OUT.print(_overview(summary, size))
     if full and summary.labels:
         _print_counted("label", summary.labels, summary.documents, summary.n_labels)
@@ -294,13 +300,13 @@ def _overview(summary: Summary, size: int) -> Table:
 def _notes(summary: Summary) -> list[str]:
     tally = summary.tally or {}
     numbers = {
-        "documents have no token of the vocabulary": summary.empty_documents,
-        "documents had no text": tally.get("without_text", 0),
-        "documents repeated another and were dropped": tally.get("duplicates_dropped", 0),
-        "documents were too short and dropped": tally.get("short_dropped", 0),
-        "tokens are not in the given vocabulary": tally.get("unknown_tokens", 0),
+        "documents without a token of the vocabulary": summary.empty_documents,
+        "documents without text": tally.get("without_text", 0),
+        "repeated documents dropped": tally.get("duplicates_dropped", 0),
+        "short documents dropped": tally.get("short_dropped", 0),
+        "tokens outside the given vocabulary": tally.get("unknown_tokens", 0),
     }
-    return [f"{number:,} {text}" for text, number in numbers.items() if number]
+    return [f"{text}: {number:,}" for text, number in numbers.items() if number]
 
 
 def _print_counted(name: str, counts: dict[str, int], documents: int, of: int) -> None:
@@ -309,7 +315,10 @@ def _print_counted(name: str, counts: dict[str, int], documents: int, of: int) -
     table.add_column(name)
     table.add_column("documents", justify="right")
     table.add_column("share", justify="right")
+    table.add_column()
+    most = max(counts.values())
     for value, count in counts.items():
-        table.add_row(escape(value), f"{count:,}", f"{count / documents:.1%}")
+        bar = "━" * max(1, round(BAR_WIDTH * count / most))
+        table.add_row(escape(value), f"{count:,}", f"{count / documents:.1%}", f"[cyan]{bar}[/]")
     OUT.print(f"\n[bold]{name}s[/] ({shown})")
     OUT.print(table)

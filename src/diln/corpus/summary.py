@@ -8,7 +8,7 @@ import numpy as np
 
 from diln.corpus.corpus import Corpus
 
-SHOWN = 20
+SHOWN = 15
 
 
 @dataclass(frozen=True, slots=True)
