@@ -35,17 +35,6 @@ def content(corpus):
     return corpus.vocabulary, corpus.counts.toarray().tolist(), list(corpus.documents), corpus.tally
 
 
-@pytest.fixture
-def file(tmp_path):
-    def write(name, data):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data.encode() if isinstance(data, str) else data)
-        return path
-
-    return write
-
-
 class Steps:
     """A watch that counts the blocks."""
 

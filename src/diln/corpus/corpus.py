@@ -16,7 +16,7 @@ from diln.corpus.python import FrameSource, TextsSource, TokensSource
 from diln.corpus.readers import ReadOptions, open_source
 from diln.corpus.readers.columns import ColumnOptions
 from diln.corpus.rules import TextOptions, TextRule
-from diln.corpus.shards import Rows, Shard, collect, gather
+from diln.corpus.shards import Rows, Shard, collect, gather, gather_all
 from diln.corpus.sources import Source, as_texts
 from diln.corpus.splits import Completion, halves, test_rows
 from diln.corpus.store import StoredShards, read_manifest, read_terms, write_corpus
@@ -60,6 +60,7 @@ class Corpus:
         self._shards = shards
         self._sizes = list(sizes)
         self._starts = offsets_of(sizes)[:-1]
+        self._whole = rows is None
         self._rows = np.arange(sum(sizes)) if rows is None else rows
         self.vocabulary = vocabulary
         self.tally, self.rule, self.directory = tally, rule, directory
@@ -247,6 +248,8 @@ class Corpus:
     @property
     def counts(self) -> csr_array:
         """All counts (n_docs, n_terms), in memory."""
+        if self._whole:
+            return gather_all(self._shards, self.n_terms)
         return self.rows(np.arange(len(self)))
 
     def rows(self, rows: Sequence[int] | NDArray[Any]) -> csr_array:

@@ -6,7 +6,7 @@ from typing import overload
 
 import numpy as np
 
-from diln.corpus.shards import FIELDS, Rows, Shard
+from diln.corpus.shards import FIELDS, Rows, Shard, by_home
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,13 @@ class Documents(Sequence[Document]):
         return self._shards[home], row - int(self._starts[home])
 
     def _field(self, name: str) -> list[str]:
-        return list(self._read(name))
-
-    def _read(self, name: str) -> Iterator[str]:
-        for number in self._rows.tolist():
-            shard, row = self._home(number)
-            yield shard.columns[name][row] if name in shard.columns else ""
+        found = [""] * len(self)
+        for home, members, rows in by_home(self._starts, self._rows):
+            columns = self._shards[home].columns
+            if name in columns:
+                for member, value in zip(members.tolist(), columns[name].take(rows), strict=True):
+                    found[member] = value
+        return found
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -81,4 +82,4 @@ class Documents(Sequence[Document]):
     @property
     def texts(self) -> Iterator[str]:
         """Each document's text, read one after the other."""
-        return self._read("text")
+        return (document.text for document in self)

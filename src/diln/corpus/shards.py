@@ -1,6 +1,6 @@
 """A run of documents: their rows of counts and, in columns, what else is known of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -61,12 +61,22 @@ def _column(part: Shard, name: str) -> Strings:
     return part.columns[name] if name in part.columns else Strings.pack([""] * len(part))
 
 
-def collect(shards: Sequence[Shard], starts: Rows, rows: Rows) -> Shard:
-    """The documents at ``rows`` as one shard; rows are counted through all shards, as in ``gather``."""
+def by_home(starts: Rows, rows: Rows) -> Iterator[tuple[int, Rows, Rows]]:
+    """Rows counted through all shards, shard s beginning at ``starts[s]``, as rows of their shards.
+
+    Yields a shard's number, the places in ``rows`` that belong to it, and the rows there.
+    """
     homes = np.searchsorted(starts, rows, side="right") - 1
-    order = np.argsort(homes, kind="stable")
-    parts = [shards[home].take(rows[homes == home] - starts[home]) for home in np.unique(homes)]
-    return concatenate(parts).take(np.argsort(order))
+    for home in np.unique(homes).tolist():
+        members = np.flatnonzero(homes == home)
+        yield home, members, rows[members] - starts[home]
+
+
+def collect(shards: Sequence[Shard], starts: Rows, rows: Rows) -> Shard:
+    """The documents at ``rows`` as one shard."""
+    found = list(by_home(starts, rows))
+    order = np.concatenate([members for _, members, _ in found])
+    return concatenate([shards[home].take(inside) for home, _, inside in found]).take(np.argsort(order))
 
 
 def row_sums(counts: NDArray[np.integer], offsets: NDArray[np.int64]) -> Rows:
@@ -94,13 +104,11 @@ def sorted_rows(
 
 
 def gather(shards: Sequence[Shard], starts: Rows, rows: Rows, n_terms: int) -> csr_array:
-    """The counts of documents at ``rows``, counted through all shards, shard s beginning at ``starts[s]``."""
-    homes = np.searchsorted(starts, rows, side="right") - 1
+    """The counts of the documents at ``rows``."""
     sizes = np.zeros(len(rows), np.int64)
     found = []
-    for home in np.unique(homes):
-        members = np.flatnonzero(homes == home)
-        positions, sizes[members] = shards[home].positions(rows[members] - starts[home])
+    for home, members, inside in by_home(starts, rows):
+        positions, sizes[members] = shards[home].positions(inside)
         found.append((shards[home], members, positions))
     offsets = offsets_of(sizes)
     terms, counts = np.empty(offsets[-1], np.int32), np.empty(offsets[-1], np.int32)
@@ -109,3 +117,15 @@ def gather(shards: Sequence[Shard], starts: Rows, rows: Rows, n_terms: int) -> c
         terms[target] = shard.terms[positions]
         counts[target] = shard.counts[positions]
     return csr_array((counts, terms, offsets), shape=(len(rows), n_terms))
+
+
+def gather_all(shards: Sequence[Shard], n_terms: int) -> csr_array:
+    """The counts of all documents; needs no more memory than these."""
+    offsets = offsets_of(np.concatenate([np.diff(shard.offsets) for shard in shards]))
+    terms, counts = np.empty(offsets[-1], np.int32), np.empty(offsets[-1], np.int32)
+    first = 0
+    for shard in shards:
+        last = first + len(shard.terms)
+        terms[first:last], counts[first:last] = shard.terms, shard.counts
+        first = last
+    return csr_array((counts, terms, offsets), shape=(len(offsets) - 1, n_terms))
