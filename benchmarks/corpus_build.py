@@ -59,7 +59,7 @@ def run_diln(file: Path, out: Path, n_jobs: int, numbered: bool = False) -> floa
     rule = TextOptions(alphabet="ascii", stop_words=ENGLISH_STOP_WORDS, min_df=10, max_df=0.5, max_terms=10_000)
     read = ReadOptions(text=columns(file), title="none", date="none", label="none", id="none" if numbered else None)
     start = time.perf_counter()
-    build(file, out, n_jobs=n_jobs, read=read, overwrite=True, **rule)
+    build(file, out, n_jobs=n_jobs, **read, overwrite=True, **rule)
     return time.perf_counter() - start
 
 

@@ -16,7 +16,6 @@ import numpy as np
 from scipy.sparse import csr_array, load_npz
 
 from diln.corpus import Corpus
-from diln.corpus.readers import ReadOptions
 
 
 def rebuild(folder: Path) -> Corpus:
@@ -26,7 +25,7 @@ def rebuild(folder: Path) -> Corpus:
     text = ["title", "text"] if "title" in keys else ["text"]
     return Corpus.read(
         folder / "docs.jsonl.gz",
-        read=ReadOptions(text=text),
+        text=text,
         n_jobs=2,
         alphabet="ascii",
         min_length=3,

@@ -176,7 +176,7 @@ FILES = [
 @pytest.mark.parametrize(("name", "data", "read", "fragments"), FILES, ids=[" ".join(case[3][:2]) for case in FILES])
 def test_a_file_with_something_wrong_in_it_is_refused_with_what_to_do(file, name, data, read, fragments):
     path = file(name, data)
-    refused(lambda: Corpus.read(path, read=read), *fragments)
+    refused(lambda: Corpus.read(path, **read), *fragments)
 
 
 def test_a_path_with_nothing_there_is_named(tmp_path):
@@ -186,7 +186,7 @@ def test_a_path_with_nothing_there_is_named(tmp_path):
 
 def test_a_folder_without_texts_and_one_read_as_a_file_are_named(tmp_path):
     refused(lambda: Corpus.read(tmp_path), str(tmp_path), "no .txt file", "give one that has some")
-    refused(lambda: Corpus.read(tmp_path, read={"format": "csv"}), "is a folder, not a csv file", "--format folder")
+    refused(lambda: Corpus.read(tmp_path, format="csv"), "is a folder, not a csv file", "--format folder")
 
 
 def test_a_broken_file_in_a_folder_is_named_with_the_byte(file):
@@ -208,11 +208,11 @@ def test_a_broken_file_in_a_folder_is_named_with_the_byte(file):
 def test_broken_bytes_can_be_marked_left_out_or_read_in_their_encoding(file, name, data):
     path = file(name, data)
     path = path.parent if "folder" in name else path
-    assert Corpus.read(path, read={"encoding": "latin-1"}).vocabulary == ["elk", "äpfel"]
-    marked = Corpus.read(path, read={"errors": "replace"})
+    assert Corpus.read(path, encoding="latin-1").vocabulary == ["elk", "äpfel"]
+    marked = Corpus.read(path, errors="replace")
     assert marked.vocabulary == ["elk", "pfel"]
     assert "\ufffdpfel" in " ".join(marked.documents.texts)
-    left_out = Corpus.read(path, read={"errors": "ignore"})
+    left_out = Corpus.read(path, errors="ignore")
     assert left_out.vocabulary == ["elk", "pfel"]
     assert "\ufffd" not in " ".join(left_out.documents.texts)
 
@@ -222,8 +222,8 @@ def test_a_broken_byte_of_a_wide_encoding_is_placed_whatever_the_size_of_blocks(
     monkeypatch.setattr(diln.corpus.readers.lines, "BLOCK_BYTES", size)
     data = "elk 𐐨\n".encode("utf-16-le")
     wide = {"encoding": "utf-16-le"}
-    refused(lambda: Corpus.read(file("a.txt", data + b"\x00\xdcx\0"), read=wide), "a.txt, byte 14:")
-    refused(lambda: Corpus.read(file("a.txt", data + b"x\0y"), read=wide), "a.txt, byte 16:")
+    refused(lambda: Corpus.read(file("a.txt", data + b"\x00\xdcx\0"), **wide), "a.txt, byte 14:")
+    refused(lambda: Corpus.read(file("a.txt", data + b"x\0y"), **wide), "a.txt, byte 16:")
 
 
 def many_records(bad_line, bad):
@@ -313,9 +313,9 @@ def test_a_matrix_that_holds_no_counts_is_refused(kind, X, fragments):
 def test_a_saved_matrix_that_holds_no_counts_or_has_another_vocabulary_is_named(tmp_path):
     path = tmp_path / "a.npz"
     sparse.save_npz(path, sparse.csr_array([[0.5, 1, 2]]))
-    refused(lambda: Corpus.read(path, read={"vocabulary": VOCABULARY}), "a.npz", "fractional", "raw counts")
+    refused(lambda: Corpus.read(path, vocabulary=VOCABULARY), "a.npz", "fractional", "raw counts")
     sparse.save_npz(path, sparse.csr_array([[1, 1, 2]]))
-    refused(lambda: Corpus.read(path, read={"vocabulary": ["elk"]}), "a.npz", "3 columns", "1 terms", "give the voc")
+    refused(lambda: Corpus.read(path, vocabulary=["elk"]), "a.npz", "3 columns", "1 terms", "give the voc")
     refused(lambda: Corpus.read(path), "a.npz", "counts without words", "--vocabulary")
 
 
@@ -410,7 +410,7 @@ def test_ids_that_stand_twice_can_be_left_out(file, monkeypatch):
     for size in (1 << 20, 64):
         monkeypatch.setattr(diln.corpus.readers.lines, "BLOCK_BYTES", size)
         refused(lambda: Corpus.read(path), "a.csv", "documents 8 and 31 have the same id '7'", "--id none")
-    assert Corpus.read(path, read={"id": "none"}, max_df=1.0).documents.ids == [str(n) for n in range(1, 32)]
+    assert Corpus.read(path, id="none", max_df=1.0).documents.ids == [str(n) for n in range(1, 32)]
     frame = pd.DataFrame({"text": ["elk", "dog"], "id": [1, 1]})
     refused(lambda: Corpus.from_frame(frame), "pandas frame", "same id '1'")
     assert Corpus.from_frame(frame, id="none").documents.ids == ["0", "1"]

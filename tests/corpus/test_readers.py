@@ -113,7 +113,7 @@ def test_a_csv_file_without_ids_has_numbers_from_one(file):
 @pytest.mark.parametrize("name", ["a.tsv", "a.tab", "a.tsv.gz"])
 def test_a_tsv_file_is_cut_at_tabs_alone(file, name):
     data = b"text\tlabel;x,y\nelk, dog; cat\tzoo\n"
-    corpus = Corpus.read(file(name, gzip.compress(data) if name.endswith("gz") else data), read={"label": "label;x,y"})
+    corpus = Corpus.read(file(name, gzip.compress(data) if name.endswith("gz") else data), label="label;x,y")
     assert list(corpus.documents.texts) == ["elk, dog; cat"]
     assert corpus.documents.labels == ["zoo"]
 
@@ -198,7 +198,7 @@ def test_a_file_is_unpacked_by_what_is_in_it_not_by_its_name(file):
 
 def test_an_ldac_file_has_terms_from_zero_and_an_empty_document(file):
     corpus = Corpus.read(
-        file("a.ldac", "2 0:1 2:3\n0\n\n3 1:1 1:4 0:0\n"), read={"vocabulary": file("vocab.txt", "elk\ndog\ncat\n")}
+        file("a.ldac", "2 0:1 2:3\n0\n\n3 1:1 1:4 0:0\n"), vocabulary=file("vocab.txt", "elk\ndog\ncat\n")
     )
     assert corpus.vocabulary == ["elk", "dog", "cat"]
     assert bags(corpus) == [{"elk": 1, "cat": 3}, {}, {"dog": 5}]
@@ -211,7 +211,7 @@ UCI = "5\n3\n4\n2 1 1\n2 3 3\n4 2 5\n4 1 1\n"
 @pytest.mark.parametrize("name", ["docword.kos.txt", "docword.kos.txt.gz", "counts"])
 def test_a_uci_file_has_documents_and_terms_from_one_and_missing_documents_are_empty(file, name):
     data = gzip.compress(UCI.encode()) if name.endswith("gz") else UCI
-    corpus = Corpus.read(file(name, data), read={"vocabulary": ["elk", "dog", "cat"], "format": "uci"})
+    corpus = Corpus.read(file(name, data), vocabulary=["elk", "dog", "cat"], format="uci")
     assert bags(corpus) == [{}, {"elk": 1, "cat": 3}, {}, {"elk": 1, "dog": 5}, {}]
     assert corpus.documents.ids == ["1", "2", "3", "4", "5"]
 
@@ -219,7 +219,7 @@ def test_a_uci_file_has_documents_and_terms_from_one_and_missing_documents_are_e
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
 def test_a_saved_sparse_matrix_is_read(tmp_path, kind):
     sparse.save_npz(tmp_path / "a.npz", kind(np.array([[1.0, 0, 2], [0, 0, 0], [0, 3, 0]])))
-    corpus = Corpus.read(tmp_path / "a.npz", read={"vocabulary": ["elk", "dog", "cat"]})
+    corpus = Corpus.read(tmp_path / "a.npz", vocabulary=["elk", "dog", "cat"])
     assert bags(corpus) == [{"elk": 1, "cat": 2}, {}, {"dog": 3}]
     assert corpus.documents.ids == ["0", "1", "2"]
 
@@ -227,10 +227,10 @@ def test_a_saved_sparse_matrix_is_read(tmp_path, kind):
 def test_counts_keep_their_whole_vocabulary_unless_limits_are_given(file):
     path = file("a.ldac", "2 0:1 2:3\n2 0:1 1:0\n3 2:1 2:1 0:1\n")
     read = {"vocabulary": ["elk", "dog", "cat", "cow"]}
-    assert Corpus.read(path, read=read).vocabulary == ["elk", "dog", "cat", "cow"]
-    assert Corpus.read(path, read=read, min_df=1).vocabulary == ["elk", "cat"]
-    assert Corpus.read(path, read=read, max_df=2).vocabulary == ["cat"]
-    assert Corpus.read(path, read=read, max_terms=1).vocabulary == ["elk"]
+    assert Corpus.read(path, **read).vocabulary == ["elk", "dog", "cat", "cow"]
+    assert Corpus.read(path, **read, min_df=1).vocabulary == ["elk", "cat"]
+    assert Corpus.read(path, **read, max_df=2).vocabulary == ["cat"]
+    assert Corpus.read(path, **read, max_terms=1).vocabulary == ["elk"]
 
 
 DENSE = [[1, 0, 2], [0, 0, 0], [0, 3, 0]]
@@ -341,7 +341,7 @@ def test_guessed_columns_are_said_and_named_ones_are_not(file, capsys):
         "'section' as label (of the columns Body, Headline, published, doc_id, section)\n"
     )
     read = {"text": "Body", "id": "doc_id", "title": "Headline", "date": "published", "label": "section"}
-    assert content(Corpus.read(path, read=read)) == content(guessed)
+    assert content(Corpus.read(path, **read)) == content(guessed)
     assert capsys.readouterr().err == ""
 
 
@@ -353,27 +353,27 @@ def test_text_wins_over_other_usual_names_and_a_single_column_over_none(file, ca
 
 def test_none_says_that_there_is_no_such_column(file):
     path = file("a.csv", "text,id,title,date,label\nelk,x,A,1999,zoo\ndog,x,B,2000,zoo\n")
-    corpus = Corpus.read(path, read={"id": "none", "title": "none", "date": "none", "label": "none"})
+    corpus = Corpus.read(path, id="none", title="none", date="none", label="none")
     assert corpus.documents.fields == ("id", "text")
     assert corpus.documents.ids == ["1", "2"]
 
 
 def test_a_column_that_is_called_none_can_be_named(file):
-    assert Corpus.read(file("a.csv", "text,none\nelk,x\n"), read={"label": "none"}).documents.labels == ["x"]
+    assert Corpus.read(file("a.csv", "text,none\nelk,x\n"), label="none").documents.labels == ["x"]
 
 
 def test_several_text_columns_are_counted_together_and_the_title_is_not_repeated_in_the_text(file):
     path = file("a.jsonl", lines_of_json({"title": "Elk", "lead": "dog", "body": "cat"}, {"body": "cow", "lead": ""}))
-    corpus = Corpus.read(path, read={"text": ["title", "lead", "body"]})
+    corpus = Corpus.read(path, text=["title", "lead", "body"])
     assert bags(corpus) == [{"elk": 1, "dog": 1, "cat": 1}, {"cow": 1}]
     assert corpus.documents.titles == ["Elk", ""]
     assert list(corpus.documents.texts) == ["dog\ncat", "cow"]
-    untitled = Corpus.read(path, read={"text": ["title", "lead", "body"], "title": "none"})
+    untitled = Corpus.read(path, text=["title", "lead", "body"], title="none")
     assert list(untitled.documents.texts) == ["Elk\ndog\ncat", "cow"]
 
 
 def test_a_text_column_is_not_taken_for_another_field(file):
-    corpus = Corpus.read(file("a.csv", "source,name\nelk,x\n"), read={"text": "source"})
+    corpus = Corpus.read(file("a.csv", "source,name\nelk,x\n"), text="source")
     assert (corpus.documents.labels, corpus.documents.titles) == ([""], ["x"])
 
 
@@ -405,7 +405,7 @@ def test_a_text_column_is_not_taken_for_another_field(file):
 )
 def test_files_are_read_in_the_encoding_that_is_named(file, name, data, encoding, mark):
     path = file(name, (mark + data).encode(encoding))
-    corpus = Corpus.read(path.parent if "folder" in name else path, read={"encoding": encoding})
+    corpus = Corpus.read(path.parent if "folder" in name else path, encoding=encoding)
     assert corpus.vocabulary == ["elk", "äpfel", "øre"]
     assert "\ufeff" not in "".join(corpus.documents.texts)
 
@@ -434,7 +434,7 @@ def test_a_name_tells_the_format(tmp_path, name, kind):
 
 
 def test_a_format_that_is_named_wins_over_the_name(file):
-    corpus = Corpus.read(file("a.txt", "text;id\nelk;x\n"), read={"format": "csv"})
+    corpus = Corpus.read(file("a.txt", "text;id\nelk;x\n"), format="csv")
     assert corpus.documents.ids == ["x"]
 
 
@@ -511,11 +511,11 @@ def small_blocks(monkeypatch):
 
 def test_many_blocks_are_the_same_corpus_as_one(tmp_path, request):
     sources = write_all(tmp_path)
-    whole = [content(Corpus.read(path, read=read, max_df=1.0)) for path, read in sources]
+    whole = [content(Corpus.read(path, **read, max_df=1.0)) for path, read in sources]
     request.getfixturevalue("small_blocks")
     for (path, read), expected in zip(sources, whole, strict=True):
         steps = Steps()
-        assert content(Corpus.read(path, read=read, max_df=1.0, watch=steps)) == expected, path.name
+        assert content(Corpus.read(path, **read, max_df=1.0, watch=steps)) == expected, path.name
         assert len(steps.seen) > 4, path.name
         position, total, n_docs = steps.seen[-1]
         assert position == total > 0, path.name
@@ -526,7 +526,7 @@ def test_every_format_counts_the_same_documents_the_same(tmp_path):
     texts = documents()
     expected = [{word: text.split().count(word) for word in set(text.split())} for text in texts]
     for path, read in write_all(tmp_path):
-        corpus = Corpus.read(path, read=read, max_df=1.0)
+        corpus = Corpus.read(path, **read, max_df=1.0)
         found = bags(corpus)
         if path.name == "folder":
             found = [found[corpus.documents.titles.index(str(number))] for number in range(len(texts))]

@@ -2,6 +2,7 @@ import dataclasses
 import json
 import re
 
+import numpy as np
 import pytest
 
 import diln.corpus.python
@@ -206,3 +207,30 @@ def test_texts_are_kept_beside_the_counts_unless_told_otherwise():
     assert list(Corpus.from_texts(["The Elk"]).documents.texts) == ["The Elk"]
     corpus = Corpus.from_texts(["The Elk"], keep_text=False)
     assert (list(corpus.documents.texts), corpus.documents.fields) == ([""], ("id",))
+
+
+def test_stop_words_are_matched_in_the_form_of_the_tokens():
+    corpus = Corpus.from_texts(["Der Straße folgt ein Café", "Cafe\u0301 am Ende"], stop_words=["Straße", "CAFÉ"])
+    assert corpus.vocabulary == ["der", "ein", "ende", "folgt"]
+    kept = Corpus.from_texts(["Alpha beta"], stop_words=["alpha"], lowercase=False)
+    assert kept.vocabulary == ["Alpha", "beta"]
+
+
+def test_numbers_of_numpy_are_numbers():
+    rule = TextRule(min_df=np.int64(2), max_df=np.float32(0.5), max_terms=np.int32(7))
+    assert (rule.min_df, rule.max_df, rule.max_terms) == (2, 0.5, 7)
+    assert json.loads(json.dumps(rule.to_json()))["max_terms"] == 7
+
+
+def test_a_token_with_a_space_and_the_same_two_tokens_are_one_term():
+    corpus = Corpus.from_tokens([["new york", "new", "york"], ["new"]], ngram_range=(1, 2), max_df=1.0)
+    assert corpus.vocabulary.count("new york") == 1
+    place = corpus.vocabulary.index("new york")
+    assert corpus.counts.toarray()[:, place].tolist() == [2, 0]
+    dropped = Corpus.from_tokens([["new york", "new", "york"], ["new"]], ngram_range=(1, 2), min_df=2, max_df=1.0)
+    assert dropped.vocabulary == ["new"]
+
+
+def test_an_unknown_option_is_named_with_those_there_are():
+    with pytest.raises(TypeError, match=r"no option min_doc; there are .*min_df"):
+        Corpus.from_texts(["fox"], min_doc=1)

@@ -31,8 +31,8 @@ def test_words_are_taken_from_any_iterable(many):
 @pytest.mark.parametrize("as_path", [str, lambda path: path])
 def test_a_file_has_a_word_a_line_with_comments_blank_lines_and_a_byte_order_mark(tmp_path, as_path):
     path = tmp_path / "stop.txt"
-    path.write_bytes("\ufeffder # article\r\n\r\n# pronouns\r\n  ich  \r\nüber\r\n".encode())
-    assert stop_words(as_path(path)) == {"der", "ich", "über"}
+    path.write_bytes("\ufeffder # article\r\n\r\n# pronouns\r\n  ich  \r\nüber   | over\r\nc#\r\n".encode())
+    assert stop_words(as_path(path)) == {"der", "ich", "über", "c#"}
 
 
 def test_a_name_that_is_no_list_says_which_lists_there_are():

@@ -213,10 +213,10 @@ class TestAppending:
         (tmp_path / "more.ldac").write_text("2 0:3 1:1\n")
         (tmp_path / "vocab.txt").write_text("zebra\nfox\n")
         read = {"vocabulary": tmp_path / "vocab.txt"}
-        corpus = append(tmp_path / "more.ldac", stored.directory, read=read)
+        corpus = append(tmp_path / "more.ldac", stored.directory, **read)
         assert corpus.rows([5]).toarray()[0, corpus.vocabulary.index("fox")] == 1
         assert corpus.n_terms == stored.n_terms
-        grown = append(tmp_path / "more.ldac", stored.directory, read=read, grow=True)
+        grown = append(tmp_path / "more.ldac", stored.directory, **read, grow=True)
         assert grown.rows([6]).toarray()[0, grown.vocabulary.index("zebra")] == 3
 
     def test_an_id_that_is_there_already_is_refused_and_nothing_changes(self, stored):

@@ -3,7 +3,7 @@ import signal
 
 import pytest
 
-from diln.engine.processes import WORTHWHILE, Processes
+from diln.engine.processes import WORTHWHILE, Processes, count_jobs
 from diln.errors import WorkerError
 
 
@@ -70,3 +70,38 @@ def test_a_worker_that_is_killed_ends_in_a_named_error_and_no_hang():
 def test_work_that_cannot_be_sent_says_so():
     with Processes(2, lambda: None) as processes, pytest.raises(WorkerError, match="n_jobs=1"):
         list(processes.map(times, range(50)))
+
+
+def fail_at_many(context, item):
+    if item in (5, 9, 23):
+        raise ValueError(f"item {item}")
+    return item
+
+
+def items_that_end_badly():
+    yield from range(30)
+    raise OSError("the disk is gone")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_of_several_errors_the_first_is_raised_whoever_met_it(n_jobs):
+    for _ in range(3):
+        with Processes(n_jobs) as processes, pytest.raises(ValueError, match="item 5"):
+            list(processes.map(fail_at_many, items_that_end_badly()))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_error_in_drawing_items_comes_after_the_results_before_it(n_jobs):
+    found = []
+    with Processes(n_jobs, 1) as processes, pytest.raises(OSError, match="the disk is gone"):
+        for result, _ in processes.map(times, items_that_end_badly()):
+            found.append(result)
+    assert found == list(range(30))
+
+
+def test_minus_one_is_all_cores_and_zero_is_refused():
+    assert count_jobs(-1) >= 1
+    assert count_jobs(-1000) == 1
+    assert count_jobs(3) == 3
+    with pytest.raises(ValueError, match="-1 for one for each core"):
+        Processes(0)

@@ -1,9 +1,8 @@
 """``diln corpus``: build a corpus from text, add to it, and see what is in it."""
 
-import os
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from rich.markup import escape
@@ -37,10 +36,6 @@ class Letters(Enum):
     ascii = "ascii"
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 SOURCE_HELP = (
     "A folder of .txt files, or a .txt (a document a line), .csv, .tsv, .jsonl (each also .gz), .parquet, LDA-C, "
     f"UCI docword or .npz file; or {', '.join(BUILTIN_PREFIX + name for name in BUILTIN)}."
@@ -63,9 +58,17 @@ FormatOption = Annotated[
     Format | None,
     typer.Option("--format", help="What the file is, if its name does not tell.", rich_help_panel=READING),
 ]
-EncodingOption = Annotated[str, typer.Option("--encoding", help="Encoding of the text.", rich_help_panel=READING)]
+DelimiterOption = Annotated[
+    str | None, typer.Option("--delimiter", help="What separates columns of a .csv file.", rich_help_panel=READING)
+]
+EncodingOption = Annotated[
+    str | None, typer.Option("--encoding", help="Encoding of the text.", show_default="utf-8", rich_help_panel=READING)
+]
 ErrorsOption = Annotated[
-    OnError, typer.Option("--errors", help="What to do with bytes that are not text.", rich_help_panel=READING)
+    OnError | None,
+    typer.Option(
+        "--errors", help="What to do with bytes that are not text.", show_default="strict", rich_help_panel=READING
+    ),
 ]
 VocabularyOption = Annotated[
     Path | None,
@@ -76,8 +79,8 @@ VocabularyOption = Annotated[
     ),
 ]
 JobsOption = Annotated[
-    int | None,
-    typer.Option("--jobs", "-j", min=1, help="Number of processes.", show_default="all cores", rich_help_panel=OUTPUT),
+    int,
+    typer.Option("--jobs", "-j", help="Number of processes.", show_default="-1: all cores", rich_help_panel=OUTPUT),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT)]
 QuietOption = Annotated[
@@ -113,8 +116,9 @@ def build_command(
     date: DateOption = None,
     label: LabelOption = None,
     format_: FormatOption = None,
-    encoding: EncodingOption = "utf-8",
-    errors: ErrorsOption = OnError.strict,
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
+    errors: ErrorsOption = None,
     vocabulary: VocabularyOption = None,
     alphabet: Annotated[
         Letters, typer.Option("--alphabet", help="Letters of every script, or a to z.", rich_help_panel=TOKENS)
@@ -167,7 +171,7 @@ def build_command(
     force: Annotated[
         bool, typer.Option("--force", "-f", help="Replace a corpus that is there.", rich_help_panel=OUTPUT)
     ] = False,
-    jobs: JobsOption = None,
+    jobs: JobsOption = -1,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -187,14 +191,12 @@ def build_command(
         keep_text=keep_text,
     )
     _check(options)
-    read = ReadOptions(
-        text=text, id=id_, title=title, date=date, label=label, encoding=encoding, errors=errors.value,
-        format=None if format_ is None else format_.value, vocabulary=vocabulary,
+    read = _read_options(
+        text=text, id=id_, title=title, date=date, label=label, encoding=encoding, errors=errors,
+        format=format_, delimiter=delimiter, vocabulary=vocabulary,
     )  # fmt: skip
     with ProgressLine("building", quiet=quiet or json) as watch:
-        corpus = build(
-            _source(source), output, overwrite=force, n_jobs=jobs or _cores(), read=read, watch=watch, **options
-        )
+        corpus = build(_source(source), output, overwrite=force, n_jobs=jobs, watch=watch, **read, **options)
     _report(corpus, json)
 
 
@@ -211,20 +213,21 @@ def append_command(
     date: DateOption = None,
     label: LabelOption = None,
     format_: FormatOption = None,
-    encoding: EncodingOption = "utf-8",
-    errors: ErrorsOption = OnError.strict,
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
+    errors: ErrorsOption = None,
     vocabulary: VocabularyOption = None,
-    jobs: JobsOption = None,
+    jobs: JobsOption = -1,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Add documents to a corpus, by the rule it was built with."""
-    read = ReadOptions(
-        text=text, id=id_, title=title, date=date, label=label, encoding=encoding, errors=errors.value,
-        format=None if format_ is None else format_.value, vocabulary=vocabulary,
+    read = _read_options(
+        text=text, id=id_, title=title, date=date, label=label, encoding=encoding, errors=errors,
+        format=format_, delimiter=delimiter, vocabulary=vocabulary,
     )  # fmt: skip
     with ProgressLine("adding", quiet=quiet or json) as watch:
-        corpus = append(_source(source), directory, grow=grow, n_jobs=jobs or _cores(), read=read, watch=watch)
+        corpus = append(_source(source), directory, grow=grow, n_jobs=jobs, watch=watch, **read)
     _report(corpus, json)
 
 
@@ -238,6 +241,12 @@ def info_command(
 ) -> None:
     """Show what is in a corpus."""
     _report(Corpus.open(directory, check=check), json, full=True)
+
+
+def _read_options(**given: Any) -> ReadOptions:
+    """Those options that were given."""
+    values = {name: value.value if isinstance(value, Enum) else value for name, value in given.items()}
+    return cast(ReadOptions, {name: value for name, value in values.items() if value is not None})
 
 
 def _check(options: TextOptions) -> None:

@@ -4,6 +4,7 @@ from diln.corpus.assemble import Tally, Watch
 from diln.corpus.building import append, build
 from diln.corpus.corpus import Corpus
 from diln.corpus.documents import Document
+from diln.corpus.options import CorpusOptions
 from diln.corpus.readers import FORMATS, ReadOptions
 from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.splits import Completion
@@ -13,6 +14,7 @@ __all__ = [
     "FORMATS",
     "Completion",
     "Corpus",
+    "CorpusOptions",
     "Document",
     "ReadOptions",
     "Summary",

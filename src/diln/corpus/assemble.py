@@ -385,7 +385,7 @@ def check_ids(columns: Sequence[Strings], name: str) -> None:
             if seen.setdefault(found, row) != row:
                 raise SourceError(
                     f"{name}: documents {seen[found] + 1} and {row + 1} have the same id {found!r}; make ids differ, "
-                    "name another column with --id, or pass --id none to number the documents"
+                    "name another column with --id, or pass --id none (id='none') to number the documents"
                 )
 
 

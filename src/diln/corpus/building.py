@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from diln.corpus.assemble import Notes, Sink, Watch, assemble, term_table
 from diln.corpus.corpus import Corpus
 from diln.corpus.counting import Counts
-from diln.corpus.readers import ReadOptions, open_source
+from diln.corpus.options import CorpusOptions, open_with, rule_of
 from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.shards import Shard, narrow
 from diln.corpus.sources import Counted, Source
@@ -25,7 +25,7 @@ from diln.corpus.store import (
     writing,
 )
 from diln.corpus.strings import Strings
-from diln.corpus.vocabulary import TermTable, given_vocabulary
+from diln.corpus.vocabulary import TermTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,8 @@ def build(
     *,
     overwrite: bool = False,
     n_jobs: int = 1,
-    read: ReadOptions | None = None,
     watch: Watch | None = None,
-    **options: Unpack[TextOptions],
+    **options: Unpack[CorpusOptions],
 ) -> Corpus:
     """Count the documents of a source into a corpus on disk.
 
@@ -108,16 +107,15 @@ def build(
         Whether a corpus that is there may be replaced.
     n_jobs : int
         Number of processes.
-    read : ReadOptions, optional
-        How the file is read: format, encoding, errors, vocabulary, and the columns text, id, title, date, label.
     watch : Watch, optional
         Is told of guesses and of progress. By default guesses are written to the standard error stream.
     **options
-        How text is made into counts; see ``TextRule``.
+        How the file is read (see ``ReadOptions``) and how text is made into counts (see ``TextRule``).
     """
-    directory, how, rule = Path(directory), read or ReadOptions(), TextRule(**options)
-    opened = source if isinstance(source, Source) else open_source(source, **how)
-    table, within = term_table(opened, rule, given_vocabulary(how.get("vocabulary")))
+    directory = Path(directory)
+    opened, vocabulary, text = open_with(source, options)
+    rule = rule_of(text)
+    table, within = term_table(opened, rule, vocabulary)
     with writing(directory, "replace" if overwrite else "new"):
         generation = next_generation(directory)
         made = assemble(opened, within, table, DiskSink(directory, generation), n_jobs, watch or Notes())
@@ -132,23 +130,22 @@ def append(
     *,
     grow: bool = False,
     n_jobs: int = 1,
-    read: ReadOptions | None = None,
     watch: Watch | None = None,
-    **options: Unpack[TextOptions],
+    **options: Unpack[CorpusOptions],
 ) -> Corpus:
     """Add the documents of a source to a corpus on disk, by the rule it was built with.
 
     The vocabulary stays as it is, or with ``grow`` takes up at its end the terms that, among the new documents alone,
     are within the rule's limits: numbers of terms and rows of documents that are there never change. Where the corpus
-    was built with a ``tokenizer`` it must be given again; where it was made from counts, the options say how text is
-    counted; otherwise no option is taken.
+    was built with a ``tokenizer`` it must be given again; where it was made from counts, ``TextRule``'s options say how
+    text is counted; otherwise none of these is taken. ``ReadOptions`` say how the file is read.
     """
-    directory, how = Path(directory), read or ReadOptions()
+    directory = Path(directory)
     with writing(directory, "extend"):
         manifest = read_manifest(directory)
         stored = manifest.content
-        rule = _rule_again(stored["rule"], options)
-        opened = source if isinstance(source, Source) else open_source(source, **how)
+        opened, _, text = open_with(source, options)
+        rule = _rule_again(stored["rule"], text)
         table = TermTable(read_terms(directory, manifest), closed=not grow)
         ids = [shard.columns["id"] for shard in StoredShards(directory, manifest)]
         generation = next_generation(directory)
@@ -160,7 +157,7 @@ def append(
 
 def _rule_again(stored: dict[str, Any] | None, options: TextOptions) -> TextRule:
     if stored is None:
-        return TextRule(**options)
+        return rule_of(options)
     if set(options) - {"tokenizer"}:
         raise ValueError(
             f"{', '.join(sorted(options))} cannot be chosen: documents are added by the rule that the corpus was built "

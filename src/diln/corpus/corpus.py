@@ -12,8 +12,8 @@ from scipy.sparse import csr_array, sparray, spmatrix
 from diln.corpus.assemble import MemorySink, Notes, Tally, Watch, assemble, term_table
 from diln.corpus.documents import Documents
 from diln.corpus.matrix import MatrixSource, bow_matrix
+from diln.corpus.options import CorpusOptions, open_with, rule_of
 from diln.corpus.python import FrameSource, TextsSource, TokensSource
-from diln.corpus.readers import ReadOptions, open_source
 from diln.corpus.readers.columns import ColumnOptions
 from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.shards import Rows, Shard, collect, gather, gather_all
@@ -83,7 +83,7 @@ class Corpus:
         With a ``vocabulary`` only its terms are counted, in its order, and none is dropped.
         """
         fields = _fields(id=ids, title=titles, date=dates, label=labels)
-        return cls._assemble(TextsSource(texts, fields), TextRule(**options), vocabulary, n_jobs)
+        return cls._assemble(TextsSource(texts, fields), rule_of(options), vocabulary, n_jobs)
 
     @classmethod
     def from_tokens(
@@ -101,7 +101,7 @@ class Corpus:
         fields = _fields(id=ids, title=titles, date=dates, label=labels)
         options.setdefault("stop_words", None)
         options.setdefault("min_length", 1)
-        return cls._assemble(TokensSource(documents, fields), TextRule(**options), vocabulary)
+        return cls._assemble(TokensSource(documents, fields), rule_of(options), vocabulary)
 
     @classmethod
     def from_matrix(
@@ -140,26 +140,18 @@ class Corpus:
     ) -> Self:
         """Count the documents in the rows of a pandas or polars frame; columns not named are guessed, and said."""
         asked = ColumnOptions(text=text, id=id, title=title, date=date, label=label)
-        return cls._assemble(FrameSource(frame, asked), TextRule(**options), vocabulary, n_jobs)
+        return cls._assemble(FrameSource(frame, asked), rule_of(options), vocabulary, n_jobs)
 
     @classmethod
     def read(
-        cls,
-        path: str | Path,
-        *,
-        n_jobs: int = 1,
-        read: ReadOptions | None = None,
-        watch: Watch | None = None,
-        **options: Unpack[TextOptions],
+        cls, path: str | Path, *, n_jobs: int = 1, watch: Watch | None = None, **options: Unpack[CorpusOptions]
     ) -> Self:
         """Count the documents of a file or folder into memory; ``diln.corpus.build`` writes them to disk instead.
 
-        ``read`` says how the file is read (format, encoding, errors, vocabulary, and the columns text, id, title, date,
-        label), the options how text is made into counts.
+        ``ReadOptions`` and ``TextRule`` say what the options mean.
         """
-        how = read or ReadOptions()
-        source = open_source(path, **how)
-        return cls._assemble(source, TextRule(**options), how.get("vocabulary"), n_jobs, watch)
+        source, vocabulary, text = open_with(path, options)
+        return cls._assemble(source, rule_of(text), vocabulary, n_jobs, watch)
 
     @classmethod
     def _assemble(

@@ -1,7 +1,6 @@
 """Texts to counts: the terms of a run of documents and how often each document has them."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -13,8 +12,6 @@ from diln.corpus.letters import ascii_letters, unicode_letters
 from diln.corpus.rules import TextRule, Tokenizer
 from diln.corpus.scan import scan, tally
 from diln.corpus.strings import decode, encode, offsets_of
-
-SOFT_HYPHEN = "\u00ad"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +43,7 @@ def count_texts(texts: Sequence[str], rule: TextRule) -> Counts:
         return count_tokens([_tokens_of(rule.tokenizer, text) for text in texts], rule)
     if rule.token_pattern is not None:
         find = re.compile(rule.token_pattern).findall
-        return count_tokens([find(text.lower() if rule.lowercase else text) for text in texts], rule)
+        return count_tokens([find(rule.plain(text)) for text in texts], rule)
     return count_words(scan_texts(texts, rule), rule)
 
 
@@ -72,18 +69,10 @@ def _tokens_of(tokenizer: Tokenizer, text: str) -> list[str]:
 def scan_texts(texts: Sequence[str], rule: TextRule) -> Words:
     """Tokens by the built-in rule."""
     kinds = unicode_letters() if rule.alphabet == "unicode" else ascii_letters()
-    data, sizes = encode([plain(text, rule) for text in texts])
+    data, sizes = encode([rule.plain(text) for text in texts])
     found = scan(np.frombuffer(data, np.uint8), offsets_of(sizes), kinds, rule.length)
     terms = decode(data, *found.spans.T.tolist())
     return Words(terms, found.ids, found.starts, found.letters, found.unspaced)
-
-
-def plain(text: str, rule: TextRule) -> str:
-    """The text in lower case and composed form, without soft hyphens."""
-    lowered = text.lower() if rule.lowercase else text
-    if text.isascii() or rule.alphabet == "ascii":
-        return lowered
-    return unicodedata.normalize("NFC", lowered.replace(SOFT_HYPHEN, ""))
 
 
 def number_tokens(documents: Iterable[Sequence[str]]) -> Words:
@@ -106,8 +95,16 @@ def count_words(words: Words, rule: TextRule) -> Counts:
     if rule.ngram_range != (1, 1):
         left = Words(terms, ids[ids >= 0], offsets_of(ids >= 0)[starts])
         terms, ids, starts = ngrams(left, *rule.ngram_range)
+        terms, ids = _merge(terms, ids)
     ids, counts, sizes = tally(ids, starts, len(terms))
     return Counts(terms, ids, counts, offsets_of(sizes), words.letters, words.unspaced)
+
+
+def _merge(terms: list[str], ids: NDArray[np.int32]) -> tuple[list[str], NDArray[np.int32]]:
+    """Give equal terms one number: a token "new york" and the tokens "new" and "york" in a row are the same term."""
+    index: dict[str, int] = {}
+    numbers = [index.setdefault(term, len(index)) for term in terms]
+    return list(index), np.array(numbers, np.int32)[ids]
 
 
 def ngrams(words: Words, shortest: int, longest: int) -> tuple[list[str], NDArray[np.int32], NDArray[np.int64]]:

@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 BREAK, LETTER, MARK, UNSPACED = range(4)
-END_OF_LETTERS = 0x40000  # planes 0 to 3 hold every assigned letter and mark that a word is written with
+PLANES = 0x40000  # planes 0 to 3 hold every assigned letter and almost every mark;
+VARIANTS = (0xE0100, 0xE01EF)  # the rest are marks that choose a variant of a Han character
+END_OF_LETTERS = VARIANTS[1] + 1
 
 # Scripts written without spaces between words: a run of their letters is a sentence, not a word.
 UNSPACED_SCRIPTS = (
@@ -26,7 +28,8 @@ UNSPACED_SCRIPTS = (
 def unicode_letters() -> NDArray[np.uint8]:
     """Class of every code point: letters make words, marks continue them, all else breaks them."""
     kinds = np.zeros(END_OF_LETTERS, dtype=np.uint8)
-    for point in range(END_OF_LETTERS):
+    kinds[VARIANTS[0] : VARIANTS[1] + 1] = MARK
+    for point in range(PLANES):
         category = unicodedata.category(chr(point))[0]
         kinds[point] = LETTER if category == "L" else MARK if category == "M" else BREAK
     for first, last in UNSPACED_SCRIPTS:

@@ -3,13 +3,16 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, Self, TypedDict
+from unicodedata import normalize
 
 from diln.corpus.stopwords import stop_words as resolve_stop_words
 
 Tokenizer = Callable[[str], Iterable[str]]
 Alphabet = Literal["unicode", "ascii"]
+SOFT_HYPHEN = "\u00ad"
 Share = int | float  # an int is a number of documents, a float a share of them
 
 
@@ -91,15 +94,22 @@ class TextRule:
             _check_pattern(self.token_pattern)
         if self.tokenizer is not None and not callable(self.tokenizer):
             raise TypeError(f"tokenizer is {self.tokenizer!r}; it must be a function from a text to its tokens")
-        _check_whole("min_length", self.min_length, 1)
-        _check_whole("max_terms", self.max_terms, 1)
-        _check_whole("min_tokens", self.min_tokens, 0)
         _check_ngrams(self.ngram_range)
-        _check_share("min_df", self.min_df)
-        _check_share("max_df", self.max_df)
-        object.__setattr__(self, "stop_set", resolve_stop_words(self.stop_words))
+        for name, least in (("min_length", 1), ("max_terms", 1), ("min_tokens", 0)):
+            object.__setattr__(self, name, _whole(name, getattr(self, name), least))
+        for name in ("min_df", "max_df"):
+            object.__setattr__(self, name, _share(name, getattr(self, name)))
+        words = resolve_stop_words(self.stop_words)
+        object.__setattr__(self, "stop_set", words if self.tokenizer is not None else frozenset(map(self.plain, words)))
         if not isinstance(self.stop_words, str | Path | None):  # may be an iterator, which is used up now
             object.__setattr__(self, "stop_words", self.stop_set)
+
+    def plain(self, text: str) -> str:
+        """The text as tokens are cut from it: lower case and, beyond ASCII, composed and without soft hyphens."""
+        lowered = text.lower() if self.lowercase else text
+        if text.isascii() or self.alphabet == "ascii" or self.token_pattern is not None:
+            return lowered
+        return normalize("NFC", lowered.replace(SOFT_HYPHEN, ""))
 
     @property
     def length(self) -> int:
@@ -139,9 +149,12 @@ def _check_pattern(pattern: str) -> None:
         raise ValueError(f"token_pattern {pattern!r} has {groups} groups; use one at most, write others as (?:...)")
 
 
-def _check_whole(name: str, value: int | None, least: int) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+def _whole(name: str, value: Any, least: int) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise ValueError(f"{name} is {value!r}; it must be a whole number of at least {least}")
+    return int(value)
 
 
 def _check_ngrams(bounds: tuple[int, int]) -> None:
@@ -150,10 +163,15 @@ def _check_ngrams(bounds: tuple[int, int]) -> None:
         raise ValueError(f"ngram_range is {bounds!r}; it must be two whole numbers such as (1, 2)")
 
 
-def _check_share(name: str, value: Share | None) -> None:
-    if not isinstance(value, int | float | None):
+def _share(name: str, value: Any) -> Share | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise ValueError(f"{name} is {value!r}; it must be a number of documents (int) or a share of them (float)")
-    if isinstance(value, bool) or (isinstance(value, int) and value < 1):
-        raise ValueError(f"{name} is {value!r}; as a number of documents it must be at least 1")
-    if isinstance(value, float) and not 0 <= value <= 1:
+    if isinstance(value, Integral):
+        if value < 1:
+            raise ValueError(f"{name} is {value!r}; as a number of documents it must be at least 1")
+        return int(value)
+    if not 0 <= float(value) <= 1:
         raise ValueError(f"{name} is {value!r}; as a share of the documents it must be between 0.0 and 1.0")
+    return float(value)

@@ -126,6 +126,8 @@ def as_text(value: Any) -> str:
         return value
     if value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value):
         return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))  # a column of whole numbers with gaps comes as floats from pandas
     if isinstance(value, datetime):
         return value.isoformat().removesuffix("T00:00:00")
     if isinstance(value, date):

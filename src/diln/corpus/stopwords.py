@@ -1,5 +1,6 @@
 """Words too common to tell themes apart, and where lists of them come from."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -43,6 +44,8 @@ ENGLISH = frozenset(
     """.split()
 )
 
+COMMENT = re.compile(r"(?:^|\s)[#|]")  # in files of stop words: # or, as Snowball's have it, |
+
 
 def stop_words(words: str | Path | Iterable[str] | None) -> frozenset[str]:
     """The set that ``words`` stands for: "english", "sklearn", a file with a word a line, words, or None for no words.
@@ -72,5 +75,5 @@ def _from_file(path: Path) -> frozenset[str]:
             f"the stop words {str(path)!r} are neither 'english', 'sklearn' nor 'none', nor a UTF-8 file with a word "
             f"a line ({error}); name one of these"
         ) from None
-    words = (line.split("#")[0].strip() for line in lines)
+    words = (COMMENT.split(line)[0].strip() for line in lines)
     return frozenset(word for word in words if word)

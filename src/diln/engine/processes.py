@@ -1,5 +1,6 @@
 """Spread a function over worker processes, with results in order and a bounded number of items in memory."""
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -39,7 +40,7 @@ class Processes:
     """
 
     def __init__(self, n_jobs: int, context: Any = None) -> None:
-        self.n_jobs = n_jobs
+        self.n_jobs = count_jobs(n_jobs)
         self.context = context
         self._pool: ProcessPoolExecutor | None = None
 
@@ -58,27 +59,23 @@ class Processes:
         if self.n_jobs == 1 or (len(first) < WORTHWHILE and self._pool is None):
             yield from (function(self.context, item) for item in chain(first, items))
             return
-        waiting: deque[Future[Result] | Result] = deque()
+        waiting: deque[Future[Result]] = deque()
         try:
-            for item in chain(first, items):
-                waiting.append(self._start(function, item, waiting))
-                while waiting and (_ready(waiting[0]) or len(waiting) > 2 * QUEUED_PER_WORKER * self.n_jobs):
-                    yield _result(waiting.popleft())
+            for item, error in _drawn(chain(first, items)):
+                busy = sum(not entry.done() for entry in waiting) >= QUEUED_PER_WORKER * (self.n_jobs - 1)
+                if error is not None or busy:
+                    waiting.append(_here(function, self.context, item, error))
+                else:
+                    waiting.append(self._workers().submit(_call, function, item))
+                while waiting and (waiting[0].done() or len(waiting) > 2 * QUEUED_PER_WORKER * self.n_jobs):
+                    yield waiting.popleft().result()
             while waiting:
-                yield _result(waiting.popleft())
+                yield waiting.popleft().result()
         except BrokenProcessPool as error:
             raise WorkerError(
                 "a worker process died (out of memory, or killed from outside); run again with fewer processes "
                 "(n_jobs=1 uses none), and in a script keep the call under `if __name__ == '__main__':`"
             ) from error
-
-    def _start(
-        self, function: Callable[[Any, Item], Result], item: Item, waiting: Iterable[Future[Result] | Result]
-    ) -> Future[Result] | Result:
-        unfinished = sum(not _ready(entry) for entry in waiting)
-        if unfinished >= QUEUED_PER_WORKER * (self.n_jobs - 1):
-            return function(self.context, item)
-        return self._workers().submit(_call, function, item)
 
     def _workers(self) -> ProcessPoolExecutor:
         if self._pool is None:
@@ -94,13 +91,34 @@ class Processes:
         return self._pool
 
 
+def _drawn(items: Iterable[Item]) -> Iterator[tuple[Any, Exception | None]]:
+    """The items, each with None, and if drawing them fails the error: it must wait for the results before it."""
+    try:
+        for item in items:
+            yield item, None
+    except Exception as error:
+        yield None, error
+
+
+def _here(function: Callable[[Any, Item], Result], context: Any, item: Item, error: Exception | None) -> Future[Result]:
+    """The result of a call in this process, or an error, to be taken when its turn comes."""
+    future: Future[Result] = Future()
+    try:
+        if error is not None:
+            raise error
+        future.set_result(function(context, item))
+    except Exception as raised:
+        future.set_exception(raised)
+    return future
+
+
 def _nothing(context: Any, item: Any) -> None:
     """Start a worker early, so that an unsendable context is noticed at once."""
 
 
-def _ready(entry: Future[Result] | Result) -> bool:
-    return not isinstance(entry, Future) or entry.done()
-
-
-def _result(entry: Future[Result] | Result) -> Result:
-    return entry.result() if isinstance(entry, Future) else entry
+def count_jobs(n_jobs: int) -> int:
+    """Number of processes that ``n_jobs`` asks for: -1 is one for each core, -2 one fewer, and so on."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not isinstance(n_jobs, int) or n_jobs == 0:
+        raise ValueError(f"n_jobs is {n_jobs!r}; give a number of processes, or -1 for one for each core")
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)

@@ -32,9 +32,27 @@ SUFFIXES = {
 
 
 class ReadOptions(ColumnOptions, total=False):
-    """How a file is read: its format, encoding and columns, each found out where it is not given."""
+    """How a file is read: its format, encoding and columns, each found out where it is not given.
+
+    Parameters
+    ----------
+    text, id, title, date, label : str, optional
+        Columns (several, in a list, for text); one not named is guessed from the usual names, and "none" says that
+        there is none.
+    format : str, optional
+        One of ``FORMATS``, if the name does not tell.
+    delimiter : str, optional
+        What separates the columns of a .csv file; by default the one of , ; tab and | that its first line has most of.
+    encoding : str
+        Encoding of the text, "utf-8" by default.
+    errors : {"strict", "replace", "ignore"}
+        What to do with bytes that are not text.
+    vocabulary : path or iterable of str, optional
+        The terms of a file of counts, or the only terms to count in text; as a file, a term a line.
+    """
 
     format: str | None
+    delimiter: str | None
     encoding: str
     errors: Errors
     vocabulary: str | Path | Iterable[str] | None
@@ -71,7 +89,7 @@ def open_source(path: str | Path, **options: Unpack[ReadOptions]) -> Source:
         return LdacSource(reader, vocabulary)
     if kind == "uci":
         return UciSource(reader, vocabulary)
-    return CsvSource(reader, columns, "\t" if kind == "tsv" else None)
+    return CsvSource(reader, columns, options.get("delimiter") or ("\t" if kind == "tsv" else None))
 
 
 def detect_format(path: Path) -> str:

@@ -11,6 +11,8 @@ from diln.corpus.rules import TextRule
 from diln.corpus.sources import Block, Counted, Documents, Source
 from diln.errors import SourceError
 
+LOOKED_AT = 1 << 16  # bytes at the start of a file whose objects tell the columns
+
 _decode = JSONDecoder().raw_decode
 
 
@@ -59,7 +61,7 @@ def parse_record(line: str, number: int, lines: Lines) -> dict[str, Any]:
 
 
 class JsonLinesSource(Source):
-    """A .jsonl file, plain or gzipped. Columns are guessed from the first object's keys."""
+    """A .jsonl file, plain or gzipped. Columns are found among the keys of the first objects."""
 
     def __init__(self, reader: LineReader, asked: ColumnOptions) -> None:
         self.name = str(reader.path)
@@ -69,9 +71,10 @@ class JsonLinesSource(Source):
         self.numbered = self.columns.numbered
 
     def _first_keys(self) -> list[str]:
-        for lines in self.reader.blocks(1 << 16):
-            for number, line in lines.numbered():
-                return list(parse_record(line, number, lines))
+        for lines in self.reader.blocks(LOOKED_AT):
+            records = [parse_record(line, number, lines) for number, line in lines.numbered()]
+            if records:
+                return list(dict.fromkeys(key for record in records for key in record))
         raise SourceError(f"{self.name}: there is no line with a document; give a file with an object a line")
 
     def blocks(self) -> Iterator[Block]:

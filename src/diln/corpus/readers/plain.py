@@ -74,7 +74,8 @@ class FolderSource(Source):
     def __init__(self, root: Path, encoding: str = "utf-8", errors: Errors = "strict") -> None:
         check_encoding(encoding, errors)
         self.name, self.root, self.encoding, self.errors = str(root), root, encoding, errors
-        self.paths = sorted((path for path in root.rglob("*.txt") if path.is_file()), key=lambda path: path.as_posix())
+        found = (path for path in root.rglob("*") if path.suffix.lower() == ".txt" and path.is_file())
+        self.paths = sorted((path for path in found if not path.name.startswith(".")), key=lambda path: path.as_posix())
         self.total = len(self.paths)
         if not self.paths:
             raise SourceError(f"{root}: there is no .txt file in this folder or below it; give one that has some")

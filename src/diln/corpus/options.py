@@ -1,0 +1,44 @@
+"""All that can be said about how a source becomes a corpus, in one place: how it is read, and how text is counted."""
+
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from diln.corpus.readers import ReadOptions, open_source
+from diln.corpus.rules import TextOptions, TextRule
+from diln.corpus.sources import Source
+from diln.corpus.vocabulary import given_vocabulary
+
+
+class CorpusOptions(ReadOptions, TextOptions, total=False):
+    """The options of ``ReadOptions`` and of ``TextOptions`` together."""
+
+
+class Opened(NamedTuple):
+    """A source that is ready to be counted."""
+
+    source: Source
+    vocabulary: list[str] | None  # the only terms to count, if any
+    text: TextOptions
+
+
+def open_with(source: str | Path | Source, options: CorpusOptions) -> Opened:
+    """Open a source, and keep apart what is said about its reading and about its text."""
+    said: dict[str, Any] = dict(options)
+    read: dict[str, Any] = {key: said.pop(key) for key in ReadOptions.__annotations__ if key in said}
+    vocabulary, text = given_vocabulary(read.pop("vocabulary", None)), cast(TextOptions, said)
+    if not isinstance(source, Source):
+        return Opened(open_source(source, **{**read, "vocabulary": vocabulary}), vocabulary, text)
+    if set(read) - {"vocabulary"}:
+        raise ValueError(
+            f"{', '.join(sorted(set(read)))}: these are for files, and {source.name} is none; leave them out"
+        )
+    return Opened(source, vocabulary, text)
+
+
+def rule_of(text: TextOptions) -> TextRule:
+    """The rule that the options make; an unknown one is named."""
+    unknown = set(text) - set(TextOptions.__annotations__)
+    if unknown:
+        known = sorted(CorpusOptions.__annotations__)
+        raise TypeError(f"there is no option {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    return TextRule(**text)
