@@ -53,13 +53,15 @@ def run_diln(file: Path, out: Path, n_jobs: int, numbered: bool = False) -> floa
     """Read the documents, count them, and write counts, fields and texts to disk with checksums."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    from diln.corpus import Corpus, ReadOptions, TextOptions, build
+    from diln.corpus import Corpus, CorpusOptions, build
 
     Corpus.from_texts(["load the compiled code first"])
-    rule = TextOptions(alphabet="ascii", stop_words=ENGLISH_STOP_WORDS, min_df=10, max_df=0.5, max_terms=10_000)
-    read = ReadOptions(text=columns(file), title="none", date="none", label="none", id="none" if numbered else None)
+    options = CorpusOptions(
+        text=columns(file), id="none" if numbered else None,
+        alphabet="ascii", stop_words=ENGLISH_STOP_WORDS, min_df=10, max_df=0.5, max_terms=10_000,
+    )  # fmt: skip
     start = time.perf_counter()
-    build(file, out, n_jobs=n_jobs, **read, overwrite=True, **rule)
+    build(file, out, n_jobs=n_jobs, overwrite=True, **options)
     return time.perf_counter() - start
 
 

@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 WORTHWHILE = 4  # items for which starting processes pays
-QUEUED_PER_WORKER = 2  # one being worked on, one waiting: a worker never idles while this process is busy
+QUEUED_PER_WORKER = 3  # one being worked on, the others waiting: a worker is not to idle while this process is busy
 
 _context: Any = None
 
@@ -49,33 +49,59 @@ class Processes:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+            # After an error workers may still be at work, on files perhaps; else they are idle, and end by themselves.
+            self._pool.shutdown(wait=error is not None, cancel_futures=True)
             self._pool = None
 
     def map(self, function: Callable[[Any, Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Yield ``function(context, item)`` for each item, in the items' order whatever the number of processes."""
-        items = iter(items)
-        first = list(islice(items, WORTHWHILE))
-        if self.n_jobs == 1 or (len(first) < WORTHWHILE and self._pool is None):
-            yield from (function(self.context, item) for item in chain(first, items))
+        if self.n_jobs == 1:
+            yield from (function(self.context, item) for item in items)
             return
-        waiting: deque[Future[Result]] = deque()
+        drawn = _drawn(items)
+        first = list(islice(drawn, WORTHWHILE))
+        if len(first) < WORTHWHILE and self._pool is None:
+            yield from (self._here(function, item, error).result() for item, error in first)
+            return
+        waiting: deque[tuple[Future[Result], Any]] = deque()
         try:
-            for item, error in _drawn(chain(first, items)):
-                busy = sum(not entry.done() for entry in waiting) >= QUEUED_PER_WORKER * (self.n_jobs - 1)
-                if error is not None or busy:
-                    waiting.append(_here(function, self.context, item, error))
-                else:
-                    waiting.append(self._workers().submit(_call, function, item))
-                while waiting and (waiting[0].done() or len(waiting) > 2 * QUEUED_PER_WORKER * self.n_jobs):
-                    yield waiting.popleft().result()
+            for item, error in chain(first, drawn):
+                busy = sum(not future.done() for future, _ in waiting) >= QUEUED_PER_WORKER * (self.n_jobs - 1)
+                here = error is not None or busy
+                future = self._here(function, item, error) if here else self._workers().submit(_call, function, item)
+                waiting.append((future, item))
+                while waiting and (waiting[0][0].done() or len(waiting) > 2 * QUEUED_PER_WORKER * self.n_jobs):
+                    yield waiting.popleft()[0].result()
             while waiting:
-                yield waiting.popleft().result()
+                if not waiting[0][0].done():
+                    self._help(function, waiting)
+                yield waiting.popleft()[0].result()
         except BrokenProcessPool as error:
             raise WorkerError(
                 "a worker process died (out of memory, or killed from outside); run again with fewer processes "
                 "(n_jobs=1 uses none), and in a script keep the call under `if __name__ == '__main__':`"
             ) from error
+
+    def _here(
+        self, function: Callable[[Any, Item], Result], item: Item, error: Exception | None = None
+    ) -> Future[Result]:
+        """The result of a call in this process, or an error, to be taken when its turn comes."""
+        future: Future[Result] = Future()
+        try:
+            if error is not None:
+                raise error
+            future.set_result(function(self.context, item))
+        except Exception as raised:
+            future.set_exception(raised)
+        return future
+
+    def _help(self, function: Callable[[Any, Item], Result], waiting: deque[tuple[Future[Result], Any]]) -> None:
+        """Take the last item that no worker has begun, and do it here instead of waiting."""
+        for place in reversed(range(len(waiting))):
+            future, item = waiting[place]
+            if future.cancel():
+                waiting[place] = (self._here(function, item), item)
+                return
 
     def _workers(self) -> ProcessPoolExecutor:
         if self._pool is None:
@@ -98,18 +124,6 @@ def _drawn(items: Iterable[Item]) -> Iterator[tuple[Any, Exception | None]]:
             yield item, None
     except Exception as error:
         yield None, error
-
-
-def _here(function: Callable[[Any, Item], Result], context: Any, item: Item, error: Exception | None) -> Future[Result]:
-    """The result of a call in this process, or an error, to be taken when its turn comes."""
-    future: Future[Result] = Future()
-    try:
-        if error is not None:
-            raise error
-        future.set_result(function(context, item))
-    except Exception as raised:
-        future.set_exception(raised)
-    return future
 
 
 def _nothing(context: Any, item: Any) -> None:
