@@ -11,6 +11,7 @@ both: lower case, [a-z]{3,}, scikit-learn's stop words, min_df 10, max_df 0.5, 1
 import argparse
 import gzip
 import json
+import multiprocessing
 import os
 import platform
 import resource
@@ -86,10 +87,13 @@ def child(task: str, file: Path, out: Path) -> None:
         "sklearn": lambda: run_sklearn(file, out),
         "diln -j1": lambda: run_diln(file, out, 1),
         "diln -j2": lambda: run_diln(file, out, 2),
-        "numbered": lambda: run_diln(file, out, 1, numbered=True),
+        "numbered -j1": lambda: run_diln(file, out, 1, numbered=True),
+        "numbered -j2": lambda: run_diln(file, out, 2, numbered=True),
         "gather": lambda: run_gather(file, out),
     }
     seconds = tasks[task]()
+    for worker in multiprocessing.active_children():
+        worker.join()
     own, workers = (
         resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
@@ -138,7 +142,8 @@ def report(file: Path, rounds: int, folder: Path) -> dict[str, Any]:
         for _ in range(5):
             with file.open("rb") as source:
                 shutil.copyfileobj(source, target)
-    once, fivefold = (finish(start("numbered", path, folder / "numbered"))["own_mb"] for path in (file, five))
+    once = finish(start("numbered -j1", file, folder / "numbered"))
+    fivefold = [finish(start(f"numbered -j{n_jobs}", five, folder / "numbered")) for n_jobs in (1, 2)]
     trees = [
         {path.relative_to(folder / name): path.read_bytes() for path in (folder / name).rglob("*") if path.is_file()}
         for name in ("diln-j1", "diln-j2")
@@ -156,7 +161,8 @@ def report(file: Path, rounds: int, folder: Path) -> dict[str, Any]:
         "peak MB, -j2 (this process, worker)": [
             round(max(run[key] for run in runs["diln -j2"])) for key in ("own_mb", "worker_mb")
         ],
-        "peak MB, numbered documents, once and five times": [round(once), round(fivefold)],
+        "peak MB, numbered documents, once and five times": [round(once["own_mb"]), round(fivefold[0]["own_mb"])],
+        "seconds for five times the file, -j1 and -j2": [round(run["seconds"], 2) for run in fivefold],
         "ms for 1,000 random documents": round(1000 * finish(start("gather", file, folder / "diln-j1"))["seconds"], 2),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
         "versions": {name: version(name) for name in ("diln", "scikit-learn", "numba", "numpy")},

@@ -5,19 +5,21 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from itertools import chain, islice
 from multiprocessing import get_context
 from pickle import PicklingError
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar, cast
 
+from diln.engine.parcels import Parcel, Parcels, pack
 from diln.errors import WorkerError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 WORTHWHILE = 4  # items for which starting processes pays
-QUEUED_PER_WORKER = 3  # one being worked on, the others waiting: a worker is not to idle while this process is busy
+QUEUED_PER_WORKER = 5  # one being worked on, the others waiting: a worker is not to idle while this process is busy
 
 _context: Any = None
 
@@ -28,8 +30,50 @@ def _receive(context: Any) -> None:
     _context = context
 
 
-def _call(function: Callable[[Any, Any], Any], item: Any) -> Any:
-    return function(_context, item)
+def _call(function: Callable[[Any, Any], Any], parcel: Parcel) -> Parcel:
+    """Apply the function to a parcel's item; the result goes back in the same file."""
+    return pack(parcel.path, function(_context, parcel.unpack()))
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[Result]):
+    """A result, or an error, that is there already."""
+
+    value: Result | None = None
+    error: Exception | None = None
+
+    def done(self) -> bool:
+        """It is."""
+        return True
+
+    def result(self) -> Result:
+        """The result; raises the error."""
+        if self.error is not None:
+            raise self.error
+        return cast(Result, self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent(Generic[Item, Result]):
+    """An item that was sent to a worker process."""
+
+    item: Item
+    parcel: Parcel
+    future: Future[Parcel]
+    parcels: Parcels
+
+    def done(self) -> bool:
+        """Whether the result is there."""
+        return self.future.done()
+
+    def result(self) -> Result:
+        """The result, once it is there; raises the worker's error."""
+        value = cast(Result, self.future.result().unpack())
+        self.parcels.release(self.parcel)
+        return value
+
+
+Task = Done[Result] | Sent[Item, Result]
 
 
 class Processes:
@@ -43,11 +87,13 @@ class Processes:
         self.n_jobs = count_jobs(n_jobs)
         self.context = context
         self._pool: ProcessPoolExecutor | None = None
+        self._parcels = Parcels()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._parcels.close()
         if self._pool is not None:
             # After an error workers may still be at work, on files perhaps; else they are idle, and end by themselves.
             self._pool.shutdown(wait=error is not None, cancel_futures=True)
@@ -63,19 +109,18 @@ class Processes:
         if len(first) < WORTHWHILE and self._pool is None:
             yield from (self._here(function, item, error).result() for item, error in first)
             return
-        waiting: deque[tuple[Future[Result], Any]] = deque()
+        waiting: deque[Task[Result, Item]] = deque()
         try:
             for item, error in chain(first, drawn):
-                busy = sum(not future.done() for future, _ in waiting) >= QUEUED_PER_WORKER * (self.n_jobs - 1)
+                busy = sum(not task.done() for task in waiting) >= QUEUED_PER_WORKER * (self.n_jobs - 1)
                 here = error is not None or busy
-                future = self._here(function, item, error) if here else self._workers().submit(_call, function, item)
-                waiting.append((future, item))
-                while waiting and (waiting[0][0].done() or len(waiting) > 2 * QUEUED_PER_WORKER * self.n_jobs):
-                    yield waiting.popleft()[0].result()
+                waiting.append(self._here(function, item, error) if here else self._there(function, item))
+                while waiting and (waiting[0].done() or len(waiting) > 2 * QUEUED_PER_WORKER * self.n_jobs):
+                    yield waiting.popleft().result()
             while waiting:
-                if not waiting[0][0].done():
+                if not waiting[0].done():
                     self._help(function, waiting)
-                yield waiting.popleft()[0].result()
+                yield waiting.popleft().result()
         except BrokenProcessPool as error:
             raise WorkerError(
                 "a worker process died (out of memory, or killed from outside); run again with fewer processes "
@@ -84,23 +129,25 @@ class Processes:
 
     def _here(
         self, function: Callable[[Any, Item], Result], item: Item, error: Exception | None = None
-    ) -> Future[Result]:
+    ) -> "Done[Result]":
         """The result of a call in this process, or an error, to be taken when its turn comes."""
-        future: Future[Result] = Future()
+        if error is not None:
+            return Done(error=error)
         try:
-            if error is not None:
-                raise error
-            future.set_result(function(self.context, item))
+            return Done(value=function(self.context, item))
         except Exception as raised:
-            future.set_exception(raised)
-        return future
+            return Done(error=raised)
 
-    def _help(self, function: Callable[[Any, Item], Result], waiting: deque[tuple[Future[Result], Any]]) -> None:
+    def _there(self, function: Callable[[Any, Item], Result], item: Item) -> "Sent[Item, Result]":
+        """The result of a call in a worker process."""
+        pool, parcel = self._workers(), self._parcels.pack(item)
+        return Sent(item, parcel, pool.submit(_call, function, parcel), self._parcels)
+
+    def _help(self, function: Callable[[Any, Item], Result], waiting: "deque[Task[Result, Item]]") -> None:
         """Take the last item that no worker has begun, and do it here instead of waiting."""
-        for place in reversed(range(len(waiting))):
-            future, item = waiting[place]
-            if future.cancel():
-                waiting[place] = (self._here(function, item), item)
+        for place, task in reversed(list(enumerate(waiting))):
+            if isinstance(task, Sent) and task.future.cancel():
+                waiting[place] = self._here(function, task.item)
                 return
 
     def _workers(self) -> ProcessPoolExecutor:
@@ -108,7 +155,7 @@ class Processes:
             # A fresh interpreter for each worker: forking a process that has threads (BLAS, notebooks) can deadlock.
             self._pool = ProcessPoolExecutor(self.n_jobs - 1, get_context("spawn"), _receive, (self.context,))
             try:
-                self._pool.submit(_call, _nothing, None)
+                self._pool.submit(_nothing)
             except (PicklingError, AttributeError, TypeError) as error:
                 raise WorkerError(
                     f"the work cannot be sent to worker processes ({error}); define functions at the top level of a "
@@ -126,7 +173,7 @@ def _drawn(items: Iterable[Item]) -> Iterator[tuple[Any, Exception | None]]:
         yield None, error
 
 
-def _nothing(context: Any, item: Any) -> None:
+def _nothing() -> None:
     """Start a worker early, so that an unsendable context is noticed at once."""
 
 
