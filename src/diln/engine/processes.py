@@ -1,6 +1,7 @@
 """Spread a function over worker processes, with results in order and a bounded number of items in memory."""
 
 import os
+import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -8,7 +9,6 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import chain, islice
 from multiprocessing import get_context
-from pickle import PicklingError
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, cast
 
@@ -24,10 +24,10 @@ QUEUED_PER_WORKER = 5  # one being worked on, the others waiting: a worker is no
 _context: Any = None
 
 
-def _receive(context: Any) -> None:
+def _receive(context: bytes) -> None:
     """Keep what every call in this worker process needs, sent once when the process starts."""
     global _context
-    _context = context
+    _context = pickle.loads(context)  # noqa: S301 - from the process that started this one
 
 
 def _call(function: Callable[[Any, Any], Any], parcel: Parcel) -> Parcel:
@@ -152,15 +152,15 @@ class Processes:
 
     def _workers(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            # A fresh interpreter for each worker: forking a process that has threads (BLAS, notebooks) can deadlock.
-            self._pool = ProcessPoolExecutor(self.n_jobs - 1, get_context("spawn"), _receive, (self.context,))
             try:
-                self._pool.submit(_nothing)
-            except (PicklingError, AttributeError, TypeError) as error:
+                context = pickle.dumps(self.context)
+            except (pickle.PicklingError, AttributeError, TypeError) as error:
                 raise WorkerError(
                     f"the work cannot be sent to worker processes ({error}); define functions at the top level of a "
                     "module, or use n_jobs=1"
                 ) from error
+            # A fresh interpreter for each worker: forking a process that has threads (BLAS, notebooks) can deadlock.
+            self._pool = ProcessPoolExecutor(self.n_jobs - 1, get_context("spawn"), _receive, (context,))
         return self._pool
 
 
@@ -171,10 +171,6 @@ def _drawn(items: Iterable[Item]) -> Iterator[tuple[Any, Exception | None]]:
             yield item, None
     except Exception as error:
         yield None, error
-
-
-def _nothing() -> None:
-    """Start a worker early, so that an unsendable context is noticed at once."""
 
 
 def count_jobs(n_jobs: int) -> int:
