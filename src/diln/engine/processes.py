@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, cast
 
-from diln.engine.parcels import Parcel, Parcels, pack
+from diln.engine.parcels import Parcel, Parcels, claim, pack
 from diln.errors import WorkerError
 
 Item = TypeVar("Item")
@@ -30,9 +30,9 @@ def _receive(context: bytes) -> None:
     _context = pickle.loads(context)  # noqa: S301 - from the process that started this one
 
 
-def _call(function: Callable[[Any, Any], Any], parcel: Parcel) -> Parcel:
-    """Apply the function to a parcel's item; the result goes back in the same file."""
-    return pack(parcel.path, function(_context, parcel.unpack()))
+def _call(function: Callable[[Any, Any], Any], parcel: Parcel) -> Parcel | None:
+    """Apply the function to a parcel's item, unless it was taken back; the result goes back in the same file."""
+    return pack(parcel.path, function(_context, parcel.unpack())) if claim(parcel) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Sent(Generic[Item, Result]):
 
     item: Item
     parcel: Parcel
-    future: Future[Parcel]
+    future: Future[Parcel | None]
     parcels: Parcels
 
     def done(self) -> bool:
@@ -68,9 +68,9 @@ class Sent(Generic[Item, Result]):
 
     def result(self) -> Result:
         """The result, once it is there; raises the worker's error."""
-        value = cast(Result, self.future.result().unpack())
+        value = cast(Parcel, self.future.result()).unpack()
         self.parcels.release(self.parcel)
-        return value
+        return cast(Result, value)
 
 
 Task = Done[Result] | Sent[Item, Result]
@@ -146,7 +146,7 @@ class Processes:
     def _help(self, function: Callable[[Any, Item], Result], waiting: "deque[Task[Result, Item]]") -> None:
         """Take the last item that no worker has begun, and do it here instead of waiting."""
         for place, task in reversed(list(enumerate(waiting))):
-            if isinstance(task, Sent) and task.future.cancel():
+            if isinstance(task, Sent) and claim(task.parcel):
                 waiting[place] = self._here(function, task.item)
                 return
 
