@@ -116,6 +116,10 @@ BAD = {
     "bad share": (lambda d: _write(d / "a.txt", b"fox\n"), ["--max-df", "1.5"], "between 0.0 and 1.0"),
     "bad number": (lambda d: _write(d / "a.txt", b"fox\n"), ["--min-df", "few"], "few"),
     "bad stop words": (lambda d: _write(d / "a.txt", b"fox\n"), ["--stop-words", "klingon"], "a word a line"),
+    "no processes": (lambda d: _write(d / "a.txt", b"fox\n"), ["--jobs", "0"], "-1 for one for each core"),
+    "bad delimiter": (lambda d: _write(d / "a.csv", b"text\nfox\n"), ["--delimiter", ";;"], "not one character"),
+    "options for files": (lambda d: "builtin:docs", ["--encoding", "latin-1"], "is no file"),
+    "odd encoding": (lambda d: _write(d / "a.txt", b"fox -\n"), ["--encoding", "punycode"], "name the right encoding"),
     "bad encoding": (lambda d: _write(d / "a.txt", b"fox\n"), ["--encoding", "klingon"], "no encoding"),
 }
 
@@ -229,3 +233,20 @@ def test_every_command_explains_itself(args):
 
 def test_the_version_is_printed():
     assert diln("--version").stdout == f"diln {__version__}\n"
+
+
+def test_output_that_cannot_be_encoded_is_escaped(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "fox", "label": "\\ud800x"}\n{"text": "dog", "label": "b"}\n')
+    env = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    assert diln("corpus", "build", tmp_path / "a.jsonl", "-o", tmp_path / "corpus", env=env).returncode == 0
+    assert diln("corpus", "info", tmp_path / "corpus", env=env).returncode == 0
+    shown = diln("corpus", "info", tmp_path / "corpus", "--json", env=env)
+    assert json.loads(shown.stdout)["labels"] == {"\ud800x": 1, "b": 1}
+
+
+def test_a_corpus_built_with_a_tokenizer_says_so_when_added_to(tmp_path):
+    Corpus.from_texts(["fox dog"], tokenizer=str.split).save(tmp_path / "corpus")
+    (tmp_path / "a.txt").write_text("fox\n")
+    done = diln("corpus", "append", tmp_path / "a.txt", tmp_path / "corpus")
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "tokenizer" in done.stderr

@@ -15,6 +15,8 @@ from scipy import sparse
 
 import diln.corpus.readers.lines
 from diln.corpus import Corpus
+from diln.corpus.readers.table import _one_character
+from diln.corpus.sources import as_text
 from diln.errors import SourceError
 
 VOCABULARY = ["elk", "dog", "cat"]
@@ -443,3 +445,34 @@ def test_limits_that_leave_no_term_say_how_many_there_were():
     refused(lambda: Corpus.from_texts(["elk"], vocabulary=["dog"]), "no document has a token of the vocabulary")
     refused(lambda: Corpus.from_texts(itertools.repeat("", 3)), "3 documents have no usable token")
     refused(lambda: Corpus.from_texts([]), "there is no document in it", "give a source with documents")
+
+
+@pytest.mark.parametrize("line", ["1 3 2", "2 0 1 1 2", "1 0"])
+def test_ldac_without_colons_is_refused(file, line):
+    refused(lambda: Corpus.read(file("a.ldac", f"{line}\n"), vocabulary=list("abcdef")), "a.ldac, line 1", "term:count")
+
+
+def test_counts_that_add_up_to_too_much_are_refused(file):
+    path = file("a.ldac", "2 0:2147483647 0:2\n")
+    refused(lambda: Corpus.read(path, vocabulary=["elk"]), "a.ldac", "the largest that can be held")
+
+
+@pytest.mark.parametrize("head", ["-1", "99999999999"])
+def test_an_impossible_number_of_documents_is_refused(file, head):
+    path = file("docword.a.txt", f"{head}\n1\n1\n1 1 1\n")
+    refused(lambda: Corpus.read(path, vocabulary=["elk"]), "docword.a.txt, line 1")
+
+
+@pytest.mark.parametrize("delimiter", [";;", ""])
+def test_a_delimiter_is_one_character(file, delimiter):
+    refused(lambda: Corpus.read(file("a.csv", "text\nelk\n"), delimiter=delimiter or "ab"), "not one character")
+
+
+def test_a_delimiter_can_be_named():
+    assert _one_character("\\t") == _one_character("tab") == "\t"
+
+
+def test_bytes_and_arrays_in_a_cell_are_text():
+    assert as_text("café".encode()) == "café"
+    assert as_text(np.array(["red"] * 1200)).count("red") == 1200
+    assert as_text(np.float64(1999.0)) == as_text(np.int64(1999)) == "1999"

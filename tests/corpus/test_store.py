@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,9 @@ from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_array
 
 import diln.corpus.assemble
-from diln.corpus import Corpus, append, build
+from diln.corpus import Corpus, append, build, store, summarise
 from diln.corpus.python import TextsSource
+from diln.corpus.store import Manifest
 from diln.errors import SourceError, StoreError
 
 TEXTS = [
@@ -219,6 +221,27 @@ class TestAppending:
         grown = append(tmp_path / "more.ldac", stored.directory, **read, grow=True)
         assert grown.rows([6]).toarray()[0, grown.vocabulary.index("zebra")] == 3
 
+    def test_a_numbered_file_goes_on_numbering(self, tmp_path):
+        (tmp_path / "a.txt").write_text("one fox\n\n\ntwo dogs\nthree hens\n")
+        (tmp_path / "b.txt").write_text("four fox\n")
+        assert build(tmp_path / "a.txt", tmp_path / "corpus").documents.ids == ["1", "4", "5"]
+        assert append(tmp_path / "b.txt", tmp_path / "corpus").documents.ids == ["1", "4", "5", "6"]
+        assert append(tmp_path / "b.txt", tmp_path / "corpus").documents.ids[-1] == "7"
+
+    def test_takes_no_vocabulary_for_texts(self, stored):
+        with pytest.raises(SourceError, match="its own vocabulary"):
+            append(texts_source(["fox"]), stored.directory, vocabulary=["fox"])
+
+    def test_goes_on_after_ten_thousand_writes(self, stored):
+        for path in stored.directory.glob("g0001-*"):
+            path.rename(path.with_name(path.name.replace("g0001", "g9999")))
+        text = (stored.directory / "manifest.json").read_text().replace("g0001", "g9999")
+        content = json.loads(text)
+        del content["checksum"]
+        Manifest(content).write(stored.directory)
+        for number in range(3):
+            assert len(append(texts_source(["fox"]), stored.directory)) == 6 + number
+
     def test_an_id_that_is_there_already_is_refused_and_nothing_changes(self, stored):
         before = tree(stored.directory)
         with pytest.raises(SourceError, match="same id '3'"):
@@ -237,6 +260,27 @@ class TestAppending:
         with pytest.raises(ValueError, match="leave them out"):
             append(texts_source(["alpha"]), tmp_path / "corpus", min_df=2, tokenizer=str.split)
         assert len(append(texts_source(["alpha"]), tmp_path / "corpus", tokenizer=str.split)) == 2
+
+
+def test_a_corpus_of_many_shards_needs_few_file_descriptors(tmp_path, small_blocks, monkeypatch):
+    monkeypatch.setattr(diln.corpus.assemble, "SHARD_BYTES", 1)
+    corpus = build(texts_source(many()), tmp_path / "corpus")
+    assert len(corpus._shards) > 2 * store.MAPPED_AT_ONCE / 3
+    monkeypatch.setattr(store, "MAPPED_AT_ONCE", 2)
+    opened = Corpus.open(tmp_path / "corpus")
+    before = len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").exists() else 0
+    assert (opened.counts != corpus.counts).nnz == 0
+    assert opened.rows(np.arange(len(opened))[::-7]).shape[0] == -(-len(opened) // 7)
+    assert opened.documents.ids == corpus.documents.ids
+    assert len(opened._shards.mapped) == 2
+    if before:
+        assert len(list(Path("/proc/self/fd").iterdir())) <= before + 2 * 15
+
+
+def test_an_empty_part_can_be_saved_and_looked_at(stored, tmp_path):
+    empty = stored[[]].save(tmp_path / "empty")
+    assert (len(empty), empty.n_tokens, empty.counts.shape) == (0, 0, (0, stored.n_terms))
+    assert summarise(empty).documents == 0
 
 
 class TestDamage:
@@ -329,6 +373,27 @@ class TestWriting:
                 append(texts_source(["fox"]), stored.directory)
         assert len(append(texts_source(["fox"]), stored.directory)) == 6
 
+    def test_one_that_comes_too_late_leaves_the_other_alone(self, tmp_path, monkeypatch):
+        fcntl = pytest.importorskip("fcntl")
+        whole, other = store._locked, []
+
+        def late(directory):  # another process takes the lock between the making of the directory and ours
+            other.append((directory / ".lock").open("w"))
+            fcntl.flock(other[0], fcntl.LOCK_EX)
+            (directory / "g0001-00000").mkdir()
+            return whole(directory)
+
+        monkeypatch.setattr(store, "_locked", late)
+        with pytest.raises(StoreError, match="another process"):
+            build(texts_source(), tmp_path / "corpus")
+        assert (tmp_path / "corpus" / "g0001-00000").is_dir()
+        other[0].close()
+
+    def test_what_a_file_manager_leaves_does_not_matter(self, stored):
+        (stored.directory / ".DS_Store").write_text("")
+        assert len(append(texts_source(["fox"]), stored.directory)) == 6
+        assert (stored.directory / ".DS_Store").exists()
+
     def test_a_directory_that_cannot_be_made_is_named(self, tmp_path):
         (tmp_path / "file").write_text("")
         with pytest.raises(StoreError, match="cannot be made"):
@@ -340,6 +405,48 @@ class TestWriting:
         opened.rows([0])
         build(texts_source(["one fox"]), stored.directory, overwrite=True)
         np.testing.assert_array_equal(opened.counts.toarray(), counts)
+
+
+ORPHAN = """
+import sys, time
+import diln.corpus.python
+from diln.corpus import build
+from diln.corpus.python import TextsSource
+diln.corpus.python.BLOCK_BYTES = 100
+
+def slow(text):
+    time.sleep(0.02)
+    return text.split()
+
+if __name__ == "__main__":
+    build(TextsSource([f"old apple{j} pear{j}" for j in range(2000)], {}), sys.argv[1], n_jobs=2, tokenizer=slow)
+"""
+
+
+def test_workers_of_a_killed_build_write_nothing_into_the_next(tmp_path):
+    (tmp_path / "orphan.py").write_text(ORPHAN)
+    process = subprocess.Popen([sys.executable, tmp_path / "orphan.py", tmp_path / "corpus"])
+    while len(list((tmp_path / "corpus").glob(".raw-*"))) < 20:
+        time.sleep(0.05)
+        assert process.poll() is None
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    workers = [int(pid) for pid in children.read_text().split()] if children.exists() else []
+    process.kill()
+    process.wait()
+    texts = [f"new word{chr(97 + j)}" for j in range(26)]
+    corpus = build(texts_source(texts), tmp_path / "corpus", max_df=1.0)
+    assert list(corpus.documents.texts) == texts
+    deadline = time.monotonic() + 20
+    while any(Path(f"/proc/{pid}").exists() and "spawn_main" in _command(pid) for pid in workers):
+        assert time.monotonic() < deadline, "a worker outlives the process that started it"
+        time.sleep(0.1)
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
 
 
 KILL = """

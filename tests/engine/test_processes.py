@@ -1,5 +1,6 @@
 import os
 import signal
+import tempfile
 
 import pytest
 
@@ -105,3 +106,42 @@ def test_minus_one_is_all_cores_and_zero_is_refused():
     assert count_jobs(3) == 3
     with pytest.raises(ValueError, match="-1 for one for each core"):
         Processes(0)
+
+
+class NeedyError(Exception):
+    def __init__(self, one, two):
+        super().__init__(f"{one} and {two}")
+
+
+def raise_needy(context, item):
+    raise NeedyError("this", "that")
+
+
+def test_an_error_that_cannot_be_sent_is_said_all_the_same():
+    for _ in range(3):
+        with Processes(2) as processes, pytest.raises((NeedyError, WorkerError), match="this and that"):
+            list(processes.map(raise_needy, range(30)))
+
+
+class Unloadable:
+    def __reduce__(self):
+        return (int, ("no number",))
+
+
+def test_work_that_cannot_be_loaded_by_a_worker_says_so():
+    with Processes(2, Unloadable()) as processes, pytest.raises(WorkerError, match="use n_jobs=1"):
+        list(processes.map(times_nothing, range(60)))
+
+
+def times_nothing(context, item):
+    return item
+
+
+def test_nothing_is_left_in_the_temporary_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    for _ in range(4):
+        with Processes(3) as processes, pytest.raises(ValueError, match="item 5"):
+            list(processes.map(fail_at_many, range(40)))
+        with Processes(2, 1) as processes:
+            list(processes.map(times, range(40)))
+    assert list(tmp_path.iterdir()) == []

@@ -18,7 +18,7 @@ ERR = Console(stderr=True, highlight=False)
 
 def say_json(value: dict[str, Any]) -> None:
     """Print a result for machines: one line of JSON."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    sys.stdout.write(json.dumps(value) + "\n")
 
 
 def complain(kind: str, text: str) -> None:

@@ -80,12 +80,25 @@ VocabularyOption = Annotated[
 ]
 JobsOption = Annotated[
     int,
-    typer.Option("--jobs", "-j", help="Number of processes.", show_default="-1: all cores", rich_help_panel=OUTPUT),
+    typer.Option(
+        "--jobs",
+        "-j",
+        callback=lambda value: _jobs(value),
+        help="Number of processes.",
+        show_default="-1: all cores",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT)]
 QuietOption = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print no progress and no notes.", rich_help_panel=OUTPUT)
 ]
+
+
+def _jobs(value: int) -> int:
+    if value == 0:
+        raise typer.BadParameter("0 processes do nothing; give a number of them, or -1 for one for each core")
+    return value
 
 
 def _documents(value: str | None) -> int | float | None:
@@ -325,9 +338,9 @@ def _print_counted(name: str, counts: dict[str, int], documents: int, of: int) -
     table.add_column("documents", justify="right")
     table.add_column("share", justify="right")
     table.add_column()
-    most = max(counts.values())
+    most = max(1, *counts.values())
     for value, count in counts.items():
         bar = "━" * max(1, round(BAR_WIDTH * count / most))
-        table.add_row(escape(value), f"{count:,}", f"{count / documents:.1%}", f"[cyan]{bar}[/]")
+        table.add_row(escape(value), f"{count:,}", f"{count / max(1, documents):.1%}", f"[cyan]{bar}[/]")
     OUT.print(f"\n[bold]{name}s[/] ({shown})")
     OUT.print(table)

@@ -1,6 +1,7 @@
 """The command's entrance: its sub-commands, and what becomes of errors."""
 
 import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -40,6 +41,9 @@ def options(
 
 def main() -> None:
     """Run the command; whatever is wrong with the input is one sentence and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal or pipe may not have every character
     try:
         with plain_warnings():
             app()

@@ -296,7 +296,7 @@ def assemble(
     """
     for note in source.notes:
         watch.note(note)
-    first_number = sum(map(len, earlier_ids)) if source.numbered and earlier_ids else None
+    first_number = next_number(earlier_ids) if source.numbered and earlier_ids else None
     collector = Collector(table, sink, Tally(), table.numbers(source.vocabulary or []), first_number)
     tally = collector.tally
     with Processes(n_jobs, (rule, sink)) as processes:
@@ -369,6 +369,12 @@ def _choose_or_raise(source: Source, table: TermTable, tally: Tally, rule: TextR
             f"{n_docs} documents; lower min_df or raise max_df"
         )
     return choice
+
+
+def next_number(columns: Sequence[Strings]) -> int:
+    """A number above every id that is a number."""
+    numbers = (int(found) for column in columns for found in column if found.isdecimal() and len(found) < 19)
+    return max(numbers, default=-1) + 1
 
 
 def check_ids(columns: Sequence[Strings], name: str) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Unpack
 
 import numpy as np
@@ -26,6 +27,7 @@ from diln.corpus.store import (
 )
 from diln.corpus.strings import Strings
 from diln.corpus.vocabulary import TermTable
+from diln.errors import SourceError
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,12 @@ class DiskSink(Sink[Spilled, Path, dict[str, Any]]):
 
     def __init__(self, directory: Path, generation: int) -> None:
         self.directory, self.generation = directory, generation
+        self.token = token_hex(4)  # so that nothing left of another build can be taken for a part of this one
 
     def keep(self, number: int, counted: Counted) -> Spilled:
         """Write a block to a file that is removed in the end."""
         counts, columns = counted.counts, {"id": counted.columns["id"], **counted.columns}
-        path = self.directory / f".raw-{number:06}"
+        path = self.directory / f".raw-{self.token}-{number:06}"
         with path.open("wb") as file:
             for column in columns.values():
                 np.save(file, column.data)
@@ -68,7 +71,7 @@ class DiskSink(Sink[Spilled, Path, dict[str, Any]]):
 
     def keep_numbers(self, number: int, numbers: NDArray[np.int32]) -> Path:
         """Write numbers to a file that is removed in the end."""
-        path = self.directory / f".raw-{number:06}.npy"
+        path = self.directory / f".raw-{self.token}-{number:06}.numbers.npy"
         np.save(path, numbers)
         return path
 
@@ -136,18 +139,22 @@ def append(
     """Add the documents of a source to a corpus on disk, by the rule it was built with.
 
     The vocabulary stays as it is, or with ``grow`` takes up at its end the terms that, among the new documents alone,
-    are within the rule's limits: numbers of terms and rows of documents that are there never change. Where the corpus
-    was built with a ``tokenizer`` it must be given again; where it was made from counts, ``TextRule``'s options say how
-    text is counted; otherwise none of these is taken. ``ReadOptions`` say how the file is read.
+    are within the rule's limits: numbers of terms and rows of documents that are there never change. With
+    ``drop_duplicates`` repeats among the new documents are dropped, not those of documents there already.
+
+    Where the corpus was built with a ``tokenizer`` it must be given again; where it was made from counts, ``TextRule``'s
+    options say how text is counted; otherwise none of these is taken. ``ReadOptions`` say how the file is read.
     """
     directory = Path(directory)
     with writing(directory, "extend"):
         manifest = read_manifest(directory)
         stored = manifest.content
-        opened, _, text = open_with(source, options)
+        opened, vocabulary, text = open_with(source, options)
+        if vocabulary is not None and opened.vocabulary is None:
+            raise SourceError("a corpus has its own vocabulary: leave --vocabulary out (or pass --grow for new terms)")
         rule = _rule_again(stored["rule"], text)
         table = TermTable(read_terms(directory, manifest), closed=not grow)
-        ids = [shard.columns["id"] for shard in StoredShards(directory, manifest)]
+        ids = StoredShards(directory, manifest).ids()
         generation = next_generation(directory)
         made = assemble(opened, rule, table, DiskSink(directory, generation), n_jobs, watch or Notes(), ids)
         tally = {name: number + stored["tally"][name] for name, number in made.tally.to_json().items()}
@@ -159,7 +166,7 @@ def _rule_again(stored: dict[str, Any] | None, options: TextOptions) -> TextRule
     if stored is None:
         return rule_of(options)
     if set(options) - {"tokenizer"}:
-        raise ValueError(
+        raise SourceError(
             f"{', '.join(sorted(options))} cannot be chosen: documents are added by the rule that the corpus was built "
             "with; leave them out, or build the corpus anew"
         )

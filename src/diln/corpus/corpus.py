@@ -101,6 +101,7 @@ class Corpus:
         fields = _fields(id=ids, title=titles, date=dates, label=labels)
         options.setdefault("stop_words", None)
         options.setdefault("min_length", 1)
+        options.setdefault("lowercase", False)
         return cls._assemble(TokensSource(documents, fields), rule_of(options), vocabulary)
 
     @classmethod

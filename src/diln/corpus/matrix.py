@@ -66,16 +66,17 @@ def check_counts(X: Any, name: str = "matrix") -> csr_array:
         )
     rows = csr_array(table)
     check_values(rows.data, name)
-    return tidy_rows(rows.indices, rows.data, rows.indptr, rows.shape[1])
+    return tidy_rows(rows.indices, rows.data, rows.indptr, rows.shape[1], name)
 
 
-def tidy_rows(ids: NDArray[Any], counts: NDArray[Any], offsets: NDArray[Any], n_terms: int) -> csr_array:
+def tidy_rows(ids: NDArray[Any], counts: NDArray[Any], offsets: NDArray[Any], n_terms: int, name: str) -> csr_array:
     """Rows of their own memory with a term once in each, and without zeros, so that an entry is an occurrence."""
-    parts = counts.astype(np.int32), ids.astype(np.int32), offsets.astype(np.int64)
+    parts = counts.astype(np.int64), ids.astype(np.int32), offsets.astype(np.int64)
     rows = csr_array(parts, shape=(len(offsets) - 1, n_terms))
     rows.sum_duplicates()
     rows.eliminate_zeros()
-    return rows
+    check_values(rows.data, name)
+    return rows.astype(np.int32)
 
 
 def check_values(values: NDArray[Any], name: str) -> None:

@@ -7,6 +7,7 @@ from diln.corpus.readers import ReadOptions, open_source
 from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.sources import Source
 from diln.corpus.vocabulary import given_vocabulary
+from diln.errors import SourceError
 
 
 class CorpusOptions(ReadOptions, TextOptions, total=False):
@@ -28,10 +29,8 @@ def open_with(source: str | Path | Source, options: CorpusOptions) -> Opened:
     vocabulary, text = given_vocabulary(read.pop("vocabulary", None)), cast(TextOptions, said)
     if not isinstance(source, Source):
         return Opened(open_source(source, **{**read, "vocabulary": vocabulary}), vocabulary, text)
-    if set(read) - {"vocabulary"}:
-        raise ValueError(
-            f"{', '.join(sorted(set(read)))}: these are for files, and {source.name} is none; leave them out"
-        )
+    if read:
+        raise SourceError(f"{source.name}: is no file; leave out what says how to read one ({', '.join(sorted(read))})")
     return Opened(source, vocabulary, text)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self, TypedDict
 from unicodedata import normalize
 
 from diln.corpus.stopwords import stop_words as resolve_stop_words
+from diln.errors import SourceError
 
 Tokenizer = Callable[[str], Iterable[str]]
 Alphabet = Literal["unicode", "ascii"]
@@ -134,7 +135,7 @@ class TextRule:
         if (values["tokenizer"] is None) != (tokenizer is None):
             made = "with its own rule" if tokenizer is not None else f"with the tokenizer {values['tokenizer']!r}"
             say = "leave tokenizer out" if tokenizer is not None else "give it again as tokenizer="
-            raise ValueError(f"the corpus was built {made}; {say}")
+            raise SourceError(f"the corpus was built {made}; {say}")
         return cls(**{**values, "tokenizer": tokenizer, "ngram_range": tuple(values["ngram_range"])})
 
 

@@ -109,11 +109,11 @@ def gather(shards: Sequence[Shard], starts: Rows, rows: Rows, n_terms: int) -> c
     found = []
     for home, members, inside in by_home(starts, rows):
         positions, sizes[members] = shards[home].positions(inside)
-        found.append((shards[home], members, positions))
+        found.append((home, members, positions))
     offsets = offsets_of(sizes)
     terms, counts = np.empty(offsets[-1], np.int32), np.empty(offsets[-1], np.int32)
-    for shard, members, positions in found:
-        target = spread(offsets[members], sizes[members])
+    for home, members, positions in found:
+        target, shard = spread(offsets[members], sizes[members]), shards[home]
         terms[target] = shard.terms[positions]
         counts[target] = shard.counts[positions]
     return csr_array((counts, terms, offsets), shape=(len(rows), n_terms))
@@ -121,7 +121,7 @@ def gather(shards: Sequence[Shard], starts: Rows, rows: Rows, n_terms: int) -> c
 
 def gather_all(shards: Sequence[Shard], n_terms: int) -> csr_array:
     """The counts of all documents; needs no more memory than these."""
-    offsets = offsets_of(np.concatenate([np.diff(shard.offsets) for shard in shards]))
+    offsets = offsets_of(np.concatenate([np.zeros(0, np.int64), *(np.diff(shard.offsets) for shard in shards)]))
     terms, counts = np.empty(offsets[-1], np.int32), np.empty(offsets[-1], np.int32)
     first = 0
     for shard in shards:

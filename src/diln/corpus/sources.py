@@ -132,7 +132,11 @@ def as_text(value: Any) -> str:
         return value.isoformat().removesuffix("T00:00:00")
     if isinstance(value, date):
         return value.isoformat()
-    if isinstance(value, Sequence) and not isinstance(value, bytes):
+    if isinstance(value, bytes):
+        return value.decode(ENCODING, "replace")
+    if hasattr(value, "tolist") and not isinstance(value, Sequence):  # a numpy array in a frame's cell, or a scalar
+        return as_text(value.tolist())
+    if isinstance(value, Sequence):
         return "\n".join(as_text(part) for part in value)
     return str(value)
 

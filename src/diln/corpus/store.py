@@ -29,7 +29,9 @@ SCHEMA = 1
 FORMAT = "diln-corpus"
 MANIFEST = "manifest.json"
 LOCK = ".lock"
-OURS = re.compile(r"(g\d{4}-.*|\.raw-.*|\.lock|manifest\.json(\.new)?)")
+LITTER = (".DS_Store", "Thumbs.db", "desktop.ini")  # what file managers leave everywhere
+MAPPED_AT_ONCE = 32  # shards: every mapped array takes a file descriptor, of which a process may have 256
+OURS = re.compile(r"(g\d{4,}-.*|\.raw-.*|\.lock|manifest\.json(\.new)?)")
 
 Entry = dict[str, Any]  # of the manifest: a file's bytes, checksum and, for arrays, type and shape
 
@@ -203,7 +205,14 @@ class StoredShards(Sequence[Shard]):
             files = self.files[number]
             offsets, terms, counts = (files.array(name) for name in ("offsets.npy", "terms.npy", "counts.npy"))
             self.mapped[number] = Shard(offsets, terms, counts, StoredColumns(files))
+            if len(self.mapped) > MAPPED_AT_ONCE:
+                del self.mapped[next(iter(self.mapped))]
         return self.mapped[number]
+
+    def ids(self) -> list[Strings]:
+        """The ids of each shard's documents, in memory."""
+        columns = (StoredColumns(files)["id"] for files in self.files)
+        return [Strings(np.array(column.data), np.array(column.offsets)) for column in columns]
 
     def check(self) -> None:
         """Read every file and raise if one is not as it was written."""
@@ -235,21 +244,19 @@ def writing(directory: Path, mode: Literal["new", "replace", "extend"]) -> Itera
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"{directory}: cannot be made ({error.strerror}); name another directory") from None
-    foreign = [path.name for path in directory.iterdir() if not OURS.fullmatch(path.name)]
-    if foreign:
+    foreign = [path.name for path in directory.iterdir() if not OURS.fullmatch(path.name) and path.name not in LITTER]
+    if foreign and not (directory / MANIFEST).exists():
         raise StoreError(f"{directory}: holds {foreign[0]!r}, which is no part of a corpus; name another directory")
     if mode == "new" and (directory / MANIFEST).exists():
         raise StoreError(f"{directory}: there is a corpus already; pass --force (overwrite=True) to replace it")
-    try:
-        with _locked(directory):
+    with _locked(directory):
+        _sweep(directory)
+        try:
+            yield
+        finally:
             _sweep(directory)
-            try:
-                yield
-            finally:
-                _sweep(directory)
-    finally:
-        if made and not (directory / MANIFEST).exists():
-            shutil.rmtree(directory)
+            if made and not (directory / MANIFEST).exists():
+                shutil.rmtree(directory)
 
 
 def _sound_manifest(directory: Path) -> Manifest | None:
@@ -272,7 +279,7 @@ def _sweep(directory: Path) -> None:
 
 def next_generation(directory: Path) -> int:
     """A number that no file in the directory bears yet."""
-    names = (re.match(r"g(\d{4})-", path.name) for path in directory.iterdir())
+    names = (re.match(r"g(\d{4,})-", path.name) for path in directory.iterdir())
     return max((int(found[1]) for found in names if found), default=0) + 1
 
 
@@ -287,8 +294,10 @@ def _locked(directory: Path) -> Iterator[None]:
     with (directory / LOCK).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             raise StoreError(f"{directory}: another process is writing here; wait until it is done") from None
+        except OSError as error:
+            raise StoreError(f"{directory}: cannot be locked ({error.strerror}); use a local disk") from None
         yield
 
 

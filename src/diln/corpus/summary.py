@@ -9,6 +9,7 @@ import numpy as np
 from diln.corpus.corpus import Corpus
 
 SHOWN = 15
+LOOKED_AT_ONCE = 16_384  # documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,13 @@ def summarise(corpus: Corpus) -> Summary:
     quartiles = np.quantile(lengths, [0, 0.25, 0.5, 0.75, 1]) if len(lengths) else np.zeros(5)
     frequency = corpus.document_frequency
     top = sorted(range(corpus.n_terms), key=lambda term: (-frequency[term], corpus.vocabulary[term]))[:SHOWN]
-    labels = Counter(label for label in documents.labels if label) if "label" in documents.fields else Counter()
-    dates = sorted(date for date in documents.dates if date) if "date" in documents.fields else []
+    labels: Counter[str] = Counter()
+    dates: list[str] = []
+    for first in range(0, len(corpus), LOOKED_AT_ONCE):
+        some = corpus[first : first + LOOKED_AT_ONCE].documents
+        labels.update(label for label in some.labels if label)
+        dates = sorted(date for date in (*dates, *some.dates) if date)
+        dates = [dates[0], dates[-1]] if dates else []
     return Summary(
         documents=len(corpus),
         vocabulary=corpus.n_terms,
@@ -48,7 +54,7 @@ def summarise(corpus: Corpus) -> Summary:
         empty_documents=int((lengths == 0).sum()),
         tokens_per_document=dict(zip(("min", "25%", "median", "75%", "max"), quartiles.tolist(), strict=True)),
         fields=list(documents.fields),
-        dates=[dates[0], dates[-1]] if dates else [],
+        dates=dates,
         labels=dict(labels.most_common(SHOWN)),
         n_labels=len(labels),
         terms={corpus.vocabulary[term]: int(frequency[term]) for term in top},

@@ -2,13 +2,15 @@
 
 import os
 import pickle
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import chain, islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, cast
 
@@ -18,6 +20,7 @@ from diln.errors import WorkerError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+MOST_ON_WINDOWS = 61
 WORTHWHILE = 4  # items for which starting processes pays
 QUEUED_PER_WORKER = 5  # one being worked on, the others waiting: a worker is not to idle while this process is busy
 
@@ -27,12 +30,42 @@ _context: Any = None
 def _receive(context: bytes) -> None:
     """Keep what every call in this worker process needs, sent once when the process starts."""
     global _context
-    _context = pickle.loads(context)  # noqa: S301 - from the process that started this one
+    Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        _context = pickle.loads(context)  # noqa: S301 - from the process that started this one
+    except Exception as error:  # raised by the calls, which can say so to the parent
+        _context = WorkerError(
+            f"a worker process cannot load its work ({type(error).__name__}: {error}); define functions in a module "
+            "that can be imported, or use n_jobs=1"
+        )
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone, however it went: nobody wants what it would write."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _call(function: Callable[[Any, Any], Any], parcel: Parcel) -> Parcel | None:
     """Apply the function to a parcel's item, unless it was taken back; the result goes back in the same file."""
-    return pack(parcel.path, function(_context, parcel.unpack())) if claim(parcel) else None
+    if isinstance(_context, WorkerError):
+        raise _context
+    if not claim(parcel):
+        return None
+    try:
+        return pack(parcel.path, function(_context, parcel.unpack()))
+    except Exception as error:
+        raise _sendable(error) from None
+
+
+def _sendable(error: Exception) -> Exception:
+    """The error itself if it can be sent to another process, or else one that says the same."""
+    try:
+        return cast(Exception, pickle.loads(pickle.dumps(error)))  # noqa: S301 - made on the spot
+    except Exception:
+        return WorkerError(f"{type(error).__name__}: {error}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +126,11 @@ class Processes:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._parcels.close()
         if self._pool is not None:
             # After an error workers may still be at work, on files perhaps; else they are idle, and end by themselves.
             self._pool.shutdown(wait=error is not None, cancel_futures=True)
             self._pool = None
+        self._parcels.close()
 
     def map(self, function: Callable[[Any, Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Yield ``function(context, item)`` for each item, in the items' order whatever the number of processes."""
@@ -160,7 +193,8 @@ class Processes:
                     "module, or use n_jobs=1"
                 ) from error
             # A fresh interpreter for each worker: forking a process that has threads (BLAS, notebooks) can deadlock.
-            self._pool = ProcessPoolExecutor(self.n_jobs - 1, get_context("spawn"), _receive, (context,))
+            workers = min(self.n_jobs - 1, MOST_ON_WINDOWS) if sys.platform == "win32" else self.n_jobs - 1
+            self._pool = ProcessPoolExecutor(workers, get_context("spawn"), _receive, (context,))
         return self._pool
 
 

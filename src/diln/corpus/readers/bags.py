@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.corpus.matrix import MatrixSource, tidy_rows
+from diln.corpus.matrix import LARGEST_COUNT, MatrixSource, tidy_rows
 from diln.corpus.readers.lines import LineReader, Lines, check_file
 from diln.corpus.rules import TextRule
 from diln.corpus.sources import Block, CountBlock, Counted, Source, numbers_from
 from diln.corpus.strings import offsets_of
 from diln.errors import SourceError
-
-LARGEST_COUNT = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +31,13 @@ class LdacBlock(Block):
             rows.append(self._row(number, line))
         pairs = np.concatenate(rows) if rows else np.zeros((0, 2), np.int64)
         offsets = offsets_of([len(row) for row in rows])
-        return count_block(pairs[:, 0], pairs[:, 1], offsets, self.n_terms, numbers).count(rule)
+        return bag_block(pairs[:, 0], pairs[:, 1], offsets, self.n_terms, numbers, str(self.lines.path)).count(rule)
 
     def _row(self, number: int, line: str) -> NDArray[np.int64]:
         size, *entries = line.split()
         where = f"{self.lines.path}, line {number}"
         try:
-            pairs = np.array([entry.split(":", 1) for entry in entries], np.int64).reshape(-1, 2)
+            pairs = np.array([entry.split(":", 1) for entry in entries], np.int64).reshape(len(entries), 2)
             expected = int(size)
         except (ValueError, OverflowError):
             raise SourceError(
@@ -54,11 +52,16 @@ class LdacBlock(Block):
         return pairs
 
 
-def count_block(
-    ids: NDArray[np.int64], counts: NDArray[np.int64], offsets: NDArray[np.int64], n_terms: int, numbers: list[str]
+def bag_block(
+    ids: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    n_terms: int,
+    numbers: list[str],
+    name: str,
 ) -> CountBlock:
     """The block of these counts, its documents with numbers for ids."""
-    rows = tidy_rows(ids, counts, offsets, n_terms)
+    rows = tidy_rows(ids, counts, offsets, n_terms, name)
     return CountBlock(rows.indices, rows.data, rows.indptr.astype(np.int64), {"id": numbers})
 
 
@@ -152,7 +155,8 @@ class UciSource(Source):
             values = [int(value) for value in line.split()]
         except ValueError:
             values = []
-        if len(values) != how_many or max(map(abs, values)) > np.iinfo(np.int64).max:
+        limit = LARGEST_COUNT if how_many == 1 else np.iinfo(np.int64).max
+        if len(values) != how_many or max(map(abs, values)) > limit or (how_many == 1 and values[0] < 0):
             raise SourceError(f"{self.name}, line {number}: is not {what}; mend it, or give a UCI docword file")
         return values
 
@@ -168,7 +172,7 @@ class UciSource(Source):
             raise SourceError(f"{self.name}: documents are not in order; sort the lines by document (sort -n -k1)")
         offsets = offsets_of(np.bincount(triples[:, 0] - 1 - done, minlength=last - done))
         numbers = numbers_from(done + 1, last - done)
-        return count_block(triples[:, 1] - 1, triples[:, 2], offsets, len(self.vocabulary), numbers)
+        return bag_block(triples[:, 1] - 1, triples[:, 2], offsets, len(self.vocabulary), numbers, self.name)
 
 
 def npz_source(path: Path, vocabulary: list[str] | None) -> MatrixSource:

@@ -36,6 +36,8 @@ class Lines:
         except UnicodeDecodeError as error:
             line = self.first + self.data.count(b"\n", 0, error.start)
             raise broken_bytes(self.path, error, self.offset + error.start, f", line {line}") from None
+        except UnicodeError as error:  # of encodings that are not of bytes alone, such as punycode
+            raise SourceError(f"{self.path}: is no {self.encoding} ({error}); name the right encoding") from None
 
     def numbered(self) -> Iterator[tuple[int, str]]:
         """Each line that is not blank, with its number."""

@@ -22,7 +22,7 @@ class CsvSource(Source):
     def __init__(self, reader: LineReader, asked: ColumnOptions, delimiter: str | None = None) -> None:
         self.name, self.reader, self.total = str(reader.path), reader, reader.total
         first = next((line for line in self._text_lines(1 << 16) if not line.isspace()), "")
-        self.delimiter = delimiter or max(DELIMITERS, key=first.count)
+        self.delimiter = _one_character(delimiter) or max(DELIMITERS, key=first.count)
         self.header = next(self._rows(), [])
         if not self.header:
             raise SourceError(f"{self.name}: the first line names no columns; start the file with a line of names")
@@ -73,6 +73,13 @@ class CsvSource(Source):
                 yield TextBlock(self.columns.documents(first, values, len(block)))
                 first += len(block)
                 block, size = [], 0
+
+
+def _one_character(delimiter: str | None) -> str | None:
+    delimiter = "\t" if delimiter in ("\\t", "tab") else delimiter
+    if delimiter is not None and len(delimiter) != 1:
+        raise SourceError(f"the delimiter {delimiter!r} is not one character; give one, such as ; or tab")
+    return delimiter
 
 
 class ParquetSource(Source):
