@@ -1,6 +1,5 @@
 """Text to counts: tokens, vocabulary, the corpus, and its place on disk."""
 
-from diln.corpus.assemble import Tally, Watch
 from diln.corpus.building import append, build
 from diln.corpus.corpus import Corpus
 from diln.corpus.documents import Document
@@ -9,6 +8,7 @@ from diln.corpus.readers import FORMATS, ReadOptions
 from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.splits import Completion
 from diln.corpus.summary import Summary, summarise
+from diln.corpus.watch import Tally, Watch
 
 __all__ = [
     "FORMATS",

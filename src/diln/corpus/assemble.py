@@ -1,11 +1,9 @@
 """From blocks of documents to shards of counts: count, agree on the vocabulary, renumber."""
 
-import sys
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Generic, Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Generic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,117 +11,17 @@ from numpy.typing import NDArray
 from diln.corpus.rules import TextRule
 from diln.corpus.scan import hash_rows
 from diln.corpus.shards import Rows, Shard, concatenate, sorted_rows
-from diln.corpus.sources import Block, Counted, Source, numbers_from
+from diln.corpus.sinks import Finished, Kept, Sink, Stash
+from diln.corpus.sources import Block, Source, numbers_from
 from diln.corpus.strings import Strings, offsets_of
 from diln.corpus.vocabulary import DROPPED, Choice, TermTable, choose, limits
+from diln.corpus.watch import Tally, Watch
 from diln.engine.processes import Processes
 from diln.errors import DilnWarning, SourceError
 
 SHARD_BYTES = 16 << 20  # of text and fields
 SHARD_ENTRIES = 2 << 20
 UNSPACED_SHARE = 0.1
-
-Kept = TypeVar("Kept")
-Stash = TypeVar("Stash")
-Finished = TypeVar("Finished")
-
-
-class Watch(Protocol):
-    """Someone who looks on while a corpus is built."""
-
-    def note(self, text: str) -> None:
-        """Something was guessed."""
-
-    def step(self, position: int, total: int, documents: int) -> None:
-        """So much of the source has been read (total 0: not known), and so many documents were found."""
-
-
-class Notes:
-    """A watch that writes guesses to the standard error stream, where a wrong one can be noticed, and no more."""
-
-    def note(self, text: str) -> None:
-        """Write a guess."""
-        sys.stderr.write(f"{text}\n")
-
-    def step(self, position: int, total: int, documents: int) -> None:
-        """Say nothing."""
-
-
-@dataclass(slots=True)
-class Tally:
-    """What happened to the documents and tokens of a source."""
-
-    documents: int = 0
-    without_text: int = 0
-    duplicates_dropped: int = 0
-    short_dropped: int = 0
-    unknown_tokens: int = 0  # tokens of terms outside a fixed vocabulary
-    letters: int = 0
-    unspaced_letters: int = 0
-
-    def to_json(self) -> dict[str, int]:
-        """As plain numbers."""
-        return asdict(self)
-
-
-class Sink(ABC, Generic[Kept, Stash, Finished]):
-    """Where blocks are kept while the vocabulary is not known, and shards when it is. Sent to worker processes."""
-
-    shared = True  # whether worker processes can read what another has kept
-
-    @abstractmethod
-    def keep(self, number: int, counted: Counted) -> Kept:
-        """Keep a counted block."""
-
-    @abstractmethod
-    def load(self, kept: Kept) -> Counted:
-        """A kept block."""
-
-    @abstractmethod
-    def ids(self, kept: Kept) -> Strings:
-        """The ids of a kept block's documents."""
-
-    @abstractmethod
-    def keep_numbers(self, number: int, numbers: NDArray[np.int32]) -> Stash:
-        """Keep the numbers that a block's terms have in the table of all terms."""
-
-    @abstractmethod
-    def load_numbers(self, stash: Stash) -> NDArray[np.int32]:
-        """Kept numbers."""
-
-    @abstractmethod
-    def write(self, number: int, shard: Shard) -> Finished:
-        """Put a finished shard in its place."""
-
-
-class MemorySink(Sink[Counted, NDArray[np.int32], Shard]):
-    """Keeps everything in memory."""
-
-    shared = False
-
-    def keep(self, number: int, counted: Counted) -> Counted:
-        """Keep it as it is."""
-        return counted
-
-    def load(self, kept: Counted) -> Counted:
-        """As it is."""
-        return kept
-
-    def ids(self, kept: Counted) -> Strings:
-        """The ids of its documents."""
-        return kept.columns["id"]
-
-    def keep_numbers(self, number: int, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Keep them as they are."""
-        return numbers
-
-    def load_numbers(self, stash: NDArray[np.int32]) -> NDArray[np.int32]:
-        """As they are."""
-        return stash
-
-    def write(self, number: int, shard: Shard) -> Shard:
-        """As it is."""
-        return shard
 
 
 @dataclass(frozen=True, slots=True)

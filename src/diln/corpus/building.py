@@ -8,12 +8,13 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.corpus.assemble import Notes, Sink, Watch, assemble, term_table
+from diln.corpus.assemble import assemble, term_table
 from diln.corpus.corpus import Corpus
 from diln.corpus.counting import Counts
 from diln.corpus.options import CorpusOptions, open_with, rule_of
 from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.shards import Shard, narrow
+from diln.corpus.sinks import Sink
 from diln.corpus.sources import Counted, Source
 from diln.corpus.store import (
     StoredShards,
@@ -27,6 +28,7 @@ from diln.corpus.store import (
 )
 from diln.corpus.strings import Strings
 from diln.corpus.vocabulary import TermTable
+from diln.corpus.watch import Notes, Watch
 from diln.errors import SourceError
 
 
@@ -142,8 +144,8 @@ def append(
     are within the rule's limits: numbers of terms and rows of documents that are there never change. With
     ``drop_duplicates`` repeats among the new documents are dropped, not those of documents there already.
 
-    Where the corpus was built with a ``tokenizer`` it must be given again; where it was made from counts, ``TextRule``'s
-    options say how text is counted; otherwise none of these is taken. ``ReadOptions`` say how the file is read.
+    Where the corpus was built with a ``tokenizer`` it must be given again. Where it was made from counts, ``TextRule``
+    says which options say how text is counted; otherwise none of them is taken. ``ReadOptions`` are taken always.
     """
     directory = Path(directory)
     with writing(directory, "extend"):

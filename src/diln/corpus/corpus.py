@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, sparray, spmatrix
 
-from diln.corpus.assemble import MemorySink, Notes, Tally, Watch, assemble, term_table
+from diln.corpus.assemble import assemble, term_table
 from diln.corpus.documents import Documents
 from diln.corpus.matrix import MatrixSource, bow_matrix
 from diln.corpus.options import CorpusOptions, open_with, rule_of
@@ -17,11 +17,13 @@ from diln.corpus.python import FrameSource, TextsSource, TokensSource
 from diln.corpus.readers.columns import ColumnOptions
 from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.shards import Rows, Shard, collect, gather, gather_all
+from diln.corpus.sinks import MemorySink
 from diln.corpus.sources import Source, as_texts
 from diln.corpus.splits import Completion, halves, test_rows
 from diln.corpus.store import StoredShards, read_manifest, read_terms, write_corpus
 from diln.corpus.strings import offsets_of
 from diln.corpus.vocabulary import given_vocabulary
+from diln.corpus.watch import Notes, Tally, Watch
 
 SAVED_AT_ONCE = 16_384  # documents in a shard that ``save`` writes
 COUNTED_AT_ONCE = 16_384

@@ -36,8 +36,8 @@ class Lines:
         except UnicodeDecodeError as error:
             line = self.first + self.data.count(b"\n", 0, error.start)
             raise broken_bytes(self.path, error, self.offset + error.start, f", line {line}") from None
-        except UnicodeError as error:  # of encodings that are not of bytes alone, such as punycode
-            raise SourceError(f"{self.path}: is no {self.encoding} ({error}); name the right encoding") from None
+        except UnicodeError as error:
+            raise odd_bytes(self.path, self.encoding, error) from None
 
     def numbered(self) -> Iterator[tuple[int, str]]:
         """Each line that is not blank, with its number."""
@@ -52,6 +52,12 @@ def broken_bytes(path: Path, error: UnicodeDecodeError, offset: int, where: str 
         f"{path}{where}, byte {offset}: {error.object[error.start : error.start + 1]!r} is not valid {error.encoding}; "
         "name the right encoding (--encoding latin-1, say), or pass --errors replace to mark such bytes and go on"
     )
+
+
+def odd_bytes(path: Path, encoding: str, error: UnicodeError) -> SourceError:
+    """The error for bytes that an encoding such as punycode, which is not one of bytes, cannot make text of."""
+    problem = " ".join(str(error).split())
+    return SourceError(f"{path}: is not {encoding} ({problem}); name the right encoding, which is most often utf-8")
 
 
 def check_encoding(encoding: str, errors: str) -> None:
@@ -110,6 +116,8 @@ class LineReader:
         except UnicodeDecodeError as error:
             before = offset - len(decoder.getstate()[0])  # what is left of a character begun in the piece before
             raise broken_bytes(self.path, error, before + error.start) from None
+        except UnicodeError as error:
+            raise odd_bytes(self.path, self.encoding, error) from None
 
     def _pieces(self, size: int) -> Iterator[bytes]:
         with self.path.open("rb") as raw:
