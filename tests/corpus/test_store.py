@@ -1,6 +1,7 @@
 """The corpus on disk: what goes in comes out, damage is named, and nothing is ever half-written."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -425,7 +426,9 @@ if __name__ == "__main__":
 
 def test_workers_of_a_killed_build_write_nothing_into_the_next(tmp_path):
     (tmp_path / "orphan.py").write_text(ORPHAN)
-    process = subprocess.Popen([sys.executable, tmp_path / "orphan.py", tmp_path / "corpus"])
+    (tmp_path / "temporary").mkdir()
+    env = {**os.environ, "TMPDIR": str(tmp_path / "temporary")}
+    process = subprocess.Popen([sys.executable, tmp_path / "orphan.py", tmp_path / "corpus"], env=env)
     while len(list((tmp_path / "corpus").glob(".raw-*"))) < 20:
         time.sleep(0.05)
         assert process.poll() is None
@@ -440,6 +443,8 @@ def test_workers_of_a_killed_build_write_nothing_into_the_next(tmp_path):
     while any(Path(f"/proc/{pid}").exists() and "spawn_main" in _command(pid) for pid in workers):
         assert time.monotonic() < deadline, "a worker outlives the process that started it"
         time.sleep(0.1)
+    if workers:
+        assert list((tmp_path / "temporary").glob("diln-*")) == []
 
 
 def _command(pid: int) -> str:

@@ -49,14 +49,21 @@ class Parcels:
     """Files in a temporary folder, as many as there are things on their way at once."""
 
     def __init__(self) -> None:
-        self._folder = TemporaryDirectory(prefix="diln-", ignore_cleanup_errors=True)
+        self._folder: TemporaryDirectory[str] | None = None
         self._free: list[str] = []
         self._made = 0
+
+    @property
+    def folder(self) -> str:
+        """The folder, made when it is first asked for."""
+        if self._folder is None:
+            self._folder = TemporaryDirectory(prefix="diln-", ignore_cleanup_errors=True)
+        return self._folder.name
 
     def pack(self, thing: Any) -> Parcel:
         """Write a thing to a file that is free."""
         if not self._free:
-            path = Path(self._folder.name) / str(self._made)
+            path = Path(self.folder) / str(self._made)
             path.touch()
             self._free.append(str(path))
             self._made += 1
@@ -69,4 +76,5 @@ class Parcels:
 
     def close(self) -> None:
         """Remove the files."""
-        self._folder.cleanup()
+        if self._folder is not None:
+            self._folder.cleanup()

@@ -10,6 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import chain, islice
 from multiprocessing import get_context, parent_process
+from shutil import rmtree
 from threading import Thread
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, cast
@@ -27,10 +28,10 @@ QUEUED_PER_WORKER = 5  # one being worked on, the others waiting: a worker is no
 _context: Any = None
 
 
-def _receive(context: bytes) -> None:
+def _receive(context: bytes, folder: str) -> None:
     """Keep what every call in this worker process needs, sent once when the process starts."""
     global _context
-    Thread(target=_end_with_parent, daemon=True).start()
+    Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
     try:
         _context = pickle.loads(context)  # noqa: S301 - from the process that started this one
     except Exception as error:  # raised by the calls, which can say so to the parent
@@ -40,11 +41,15 @@ def _receive(context: bytes) -> None:
         )
 
 
-def _end_with_parent() -> None:
-    """End this process when the one that started it is gone, however it went: nobody wants what it would write."""
+def _end_with_parent(folder: str) -> None:
+    """End this process when the one that started it is gone, however it went: nobody wants what it would write.
+
+    The parent's temporary folder goes, too: the parent may have had no time to remove it.
+    """
     parent = parent_process()
     if parent is not None:
         parent.join()
+        rmtree(folder, ignore_errors=True)
         os._exit(1)
 
 
@@ -194,7 +199,7 @@ class Processes:
                 ) from error
             # A fresh interpreter for each worker: forking a process that has threads (BLAS, notebooks) can deadlock.
             workers = min(self.n_jobs - 1, MOST_ON_WINDOWS) if sys.platform == "win32" else self.n_jobs - 1
-            self._pool = ProcessPoolExecutor(workers, get_context("spawn"), _receive, (context,))
+            self._pool = ProcessPoolExecutor(workers, get_context("spawn"), _receive, (context, self._parcels.folder))
         return self._pool
 
 
