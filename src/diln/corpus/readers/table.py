@@ -122,9 +122,7 @@ def _open_parquet(path: Path) -> Any:
 def _next_batch(batches: Iterator[Any], path: Path) -> Any:
     try:
         return next(batches, None)
-    except OSError as error:  # pyarrow's own errors while reading are OSErrors and ValueErrors
-        raise SourceError(f"{path}: the parquet file is damaged ({_first_line(error)}); write it again") from None
-    except ValueError as error:
+    except (OSError, ValueError) as error:  # what pyarrow's own errors are
         raise SourceError(f"{path}: the parquet file is damaged ({_first_line(error)}); write it again") from None
 
 
