@@ -4,15 +4,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from diln import corpus, datasets
+    from diln import corpus, datasets, simulate
     from diln.corpus import Corpus
     from diln.errors import DilnError, DilnWarning
+    from diln.models.diln import DILN
+    from diln.models.hdp import HDP
+    from diln.models.lda import LDA
+    from diln.models.loading import load
 
 __version__ = "0.1.0"
-__all__ = ["Corpus", "DilnError", "DilnWarning", "__version__", "corpus", "datasets"]
+__all__ = [
+    "DILN", "HDP", "LDA", "Corpus", "DilnError", "DilnWarning", "__version__", "corpus", "datasets", "load", "simulate",
+]  # fmt: skip
 
-_HOMES = {"Corpus": "diln.corpus", "DilnError": "diln.errors", "DilnWarning": "diln.errors"}
-_MODULES = {"corpus", "datasets"}
+_HOMES = {
+    "Corpus": "diln.corpus",
+    "DILN": "diln.models.diln",
+    "DilnError": "diln.errors",
+    "DilnWarning": "diln.errors",
+    "HDP": "diln.models.hdp",
+    "LDA": "diln.models.lda",
+    "load": "diln.models.loading",
+}
+_MODULES = {"corpus", "datasets", "simulate"}
 
 
 def __getattr__(name: str) -> Any:

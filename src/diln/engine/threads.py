@@ -1,0 +1,49 @@
+"""Run a compiled loop over pieces of the work on several threads of this process."""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, Self
+
+from diln.engine.processes import count_jobs
+
+
+class Threads:
+    """``n_jobs`` threads that call a function on pieces of the work.
+
+    The pieces are the caller's, and must not depend on ``n_jobs``: then neither do the results. Worthwhile for
+    functions that run without Python's lock.
+    """
+
+    def __init__(self, n_jobs: int = 1) -> None:
+        self.n_jobs = count_jobs(n_jobs)
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+    def run(self, function: Callable[[int, int, int], Any], pieces: Iterable[tuple[int, int]]) -> None:
+        """Call ``function(number, first, last)`` for every piece; an error of any call is raised here."""
+        numbered = [(number, first, last) for number, (first, last) in enumerate(pieces)]
+        if self.n_jobs == 1 or len(numbered) < 2:
+            for piece in numbered:
+                function(*piece)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.n_jobs)
+        for done in [self._pool.submit(function, *piece) for piece in numbered]:
+            done.result()
+
+
+def cut(size: int, piece: int) -> list[tuple[int, int]]:
+    """The ranges (first, last) of at most ``piece`` that make up ``range(size)``."""
+    return [(first, min(first + piece, size)) for first in range(0, size, piece)]

@@ -1,0 +1,103 @@
+"""Topic locations: for each topic the regression over documents that a document's location is over topics.
+
+Topic k's location maximises, over documents m with covariates u_m and offsets s_m,
+
+    sum_m [ n_mk psi_mk - a_mk ln(1 + e^psi_mk) ] - |ell_k|^2 / (2 c),   psi_mk = ell_k . u_m + s_m         # D10
+"""
+
+import numpy as np
+
+from diln.engine.compile import kernel
+from diln.inference.gate import solve_in_place
+from diln.prob.gamma import sigmoid_softplus
+
+TILE = 256
+HALVINGS = 12
+
+
+@kernel
+def topic_values(  # type: ignore[no-untyped-def]
+    n, a0, covariates, offsets, ell, precision, scale, slopes, gradient, matrix, work, bits
+):
+    """Objective of one topic's location and, if ``slopes``, its gradient and its negative Hessian (lower triangle).
+
+    ``covariates`` (d, n_docs) are the documents' locations; sums over documents are multiplied by ``scale``, the prior
+    is not. ``work`` (5, TILE) and ``bits`` (TILE,) are scratch. Documents without tokens have covariates of 0 and an
+    offset far below 0, and so no part in it.
+    """
+    dims, documents = covariates.shape
+    psi, sigma, soft, rest, weighted = work[0], work[1], work[2], work[3], work[4]
+    powers = bits.view(np.float64)
+    value = 0.0
+    if slopes:
+        gradient[:] = 0.0
+        matrix[:] = 0.0
+    for first in range(0, documents, TILE):
+        size = min(TILE, documents - first)
+        for m in range(size):
+            psi[m] = offsets[first + m]
+        for i in range(dims):
+            for m in range(size):
+                psi[m] += ell[i] * covariates[i, first + m]
+        sigmoid_softplus(psi, sigma, soft, bits, powers, size)
+        for m in range(size):
+            tokens = np.float64(n[first + m])
+            a = a0 + tokens
+            value += tokens * psi[m] - a * soft[m]
+            rest[m] = tokens - a * sigma[m]
+            sigma[m] = a * sigma[m] * (1.0 - sigma[m])
+        if not slopes:
+            continue
+        for i in range(dims):
+            total = 0.0
+            for m in range(size):
+                total += rest[m] * covariates[i, first + m]
+                weighted[m] = sigma[m] * covariates[i, first + m]
+            gradient[i] += total
+            for j in range(i + 1):
+                total = 0.0
+                for m in range(size):
+                    total += weighted[m] * covariates[j, first + m]
+                matrix[i, j] += total
+    value *= scale
+    for i in range(dims):
+        value -= 0.5 * precision * ell[i] * ell[i]
+        if not slopes:
+            continue
+        gradient[i] = scale * gradient[i] - precision * ell[i]
+        for j in range(i + 1):
+            matrix[i, j] *= scale
+        matrix[i, i] += precision
+    return value
+
+
+@kernel
+def location_step(tokens, a0, covariates, offsets, precision, scale, first, last, ells, out):  # type: ignore[no-untyped-def]
+    """Set ``out`` of topics first to last to a Newton step from ``ells`` (n_topics, d), halved until it does not hurt.
+
+    ``tokens`` (n_topics, n_docs) are the expected tokens n.
+    """
+    dims = covariates.shape[0]
+    gradient, matrix, step, moved = np.empty(dims), np.empty((dims, dims)), np.empty(dims), np.empty(dims)
+    work, bits = np.empty((5, TILE)), np.empty(TILE, np.int64)
+    for k in range(first, last):
+        n = tokens[k]
+        before = topic_values(
+            n, a0[k], covariates, offsets, ells[k], precision, scale, True, gradient, matrix, work, bits
+        )
+        for i in range(dims):
+            step[i] = gradient[i]
+            out[k, i] = ells[k, i]
+        solve_in_place(matrix, step)
+        share = 1.0
+        for _ in range(HALVINGS):
+            for i in range(dims):
+                moved[i] = ells[k, i] + share * step[i]
+            after = topic_values(
+                n, a0[k], covariates, offsets, moved, precision, scale, False, gradient, matrix, work, bits
+            )
+            if after >= before:
+                for i in range(dims):
+                    out[k, i] = moved[i]
+                break
+            share *= 0.5

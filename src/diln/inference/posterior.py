@@ -1,0 +1,137 @@
+"""Topics and weights after some documents, and the sweep that takes documents in."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import digamma, gammaln, polygamma
+
+from diln.engine.threads import Threads, cut
+from diln.inference.document_step import document_step
+from diln.inference.documents import Array, Documents, Summary
+from diln.inference.topic_step import expected_topics, gather_statistics, topic_term
+from diln.inference.weights import Weights
+
+DOCS_AT_ONCE = 64  # documents of one call of a thread; its sums are added to the others' in the documents' order
+TERMS_AT_ONCE = 512
+SLAB = 8192  # documents whose token steps are kept until the topics have gathered from them
+
+
+@dataclass
+class Posterior:
+    """What is known of the corpus: q(eta_k) = Dirichlet(prior + statistics_k), and the weights."""
+
+    statistics: Array  # (n_terms, n_topics) expected tokens of each term in each topic
+    prior: float  # gamma_0
+    weights: Weights
+    expected: Array = field(init=False)  # (n_terms, n_topics) exp E ln eta
+
+    def __post_init__(self) -> None:
+        self.expected = np.empty_like(self.statistics)
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms."""
+        return len(self.statistics)
+
+    @property
+    def n_topics(self) -> int:
+        """Number of topics, used or not."""
+        return int(self.statistics.shape[1])
+
+    @property
+    def topic_tokens(self) -> Array:
+        """Expected tokens of each topic (n_topics,)."""
+        return np.asarray(self.statistics.sum(axis=0, dtype=np.float64))
+
+    def topic_word(self) -> Array:
+        """E eta (n_terms, n_topics): columns sum to 1."""
+        lam = self.statistics.astype(np.float64) + self.prior
+        return np.asarray(lam / lam.sum(axis=0))
+
+    def refresh(self, threads: Threads) -> None:
+        """Bring exp E ln eta up to date."""
+        scale = np.exp(-digamma(self.n_terms * self.prior + self.topic_tokens))
+        whole = whole_like(self.statistics)
+
+        def step(number: int, first: int, last: int) -> None:
+            expected_topics(self.statistics, self.prior, scale, first, last, self.expected, whole)
+
+        threads.run(step, cut(self.n_terms, TERMS_AT_ONCE))
+
+    def topic_term(self, threads: Threads) -> float:
+        """E ln p(eta) + H[q(eta)]."""  # B4
+        pieces = cut(self.n_terms, TERMS_AT_ONCE)
+        sums = np.zeros((len(pieces), self.n_topics))
+
+        def step(number: int, first: int, last: int) -> None:
+            topic_term(self.statistics, self.prior, first, last, sums[number])
+
+        threads.run(step, pieces)
+        base, tokens = self.n_terms * self.prior, self.topic_tokens
+        whole = gammaln(base) - self.n_terms * gammaln(self.prior) - gammaln(base + tokens)
+        return float((whole + sums.sum(axis=0) + tokens * digamma(base + tokens)).sum())
+
+    def visit(
+        self, counts: csr_array, documents: Documents, most: int, tolerance: float, threads: Threads
+    ) -> "Visited":
+        """The document step of all documents of ``counts``, each starting from ``documents``, which it changes."""
+        a0, ells = self.weights.a0, located(self.weights.locations)
+        theta, ratio = np.empty_like(documents.tokens), np.empty(counts.nnz, self.statistics.dtype)
+        pieces = cut(len(documents), DOCS_AT_ONCE)
+        terms = np.zeros((len(documents), 3))
+        tables, lifts = np.zeros((2, len(pieces), self.n_topics))
+        common = (counts.indptr, counts.indices, counts.data, self.expected, a0, digamma(a0), polygamma(1, a0))
+        gate = (ells, packed_pairs(ells, self.statistics.dtype))
+        q = (documents.tokens, documents.locations, documents.intercepts, theta, ratio, terms)
+        whole = whole_like(self.statistics)
+
+        def step(number: int, first: int, last: int) -> None:
+            document_step(*common, *gate, first, last, most, tolerance, *q, tables[number], lifts[number], whole)
+
+        threads.run(step, pieces)
+        words, weights, places = terms.sum(axis=0)
+        summary = Summary(
+            len(documents), tables.sum(axis=0), lifts.sum(axis=0), float(words), float(weights), float(places)
+        )
+        lengths = np.asarray(counts.sum(axis=1), np.float64)
+        return Visited(self.weights.completed(summary, documents, lengths), theta, ratio)
+
+    def gather(self, counts: csr_array, visited: "Visited", keep: float, share: float, threads: Threads) -> None:
+        """Statistics <- keep * statistics + share * expected tokens of the visited documents."""
+        by_term = csr_array((np.arange(counts.nnz), counts.indices, counts.indptr), counts.shape).tocsc()
+        ratio, theta = visited.ratio, visited.theta
+
+        def step(number: int, first: int, last: int) -> None:
+            gather_statistics(
+                by_term.indptr, by_term.indices, by_term.data, ratio, theta, self.expected,
+                first, last, share, keep, self.statistics,
+            )  # fmt: skip
+
+        threads.run(step, cut(self.n_terms, TERMS_AT_ONCE))
+
+
+@dataclass(slots=True)
+class Visited:
+    """What a document step leaves behind."""
+
+    summary: Summary
+    theta: Array  # (n_docs, n_topics) proportional to exp E ln Z, as in the last token step
+    ratio: Array  # (n_entries,) count / normaliser of each term of each document
+
+
+def whole_like(floats: Array) -> Array:
+    """An empty array of integers as wide as these floats."""
+    return np.empty(0, np.int32 if floats.dtype == np.float32 else np.int64)
+
+
+def located(locations: Array) -> Array:
+    """Locations (n_topics, d) as (d+1, n_topics), with a last row of ones for the intercept."""
+    return np.ascontiguousarray(np.vstack([locations.T, np.ones(len(locations))]))
+
+
+def packed_pairs(ells: Array, dtype: Any) -> Array:
+    """Products ell_i ell_j, j <= i, of each topic, row by row, without the last: (n_topics, d(d+1)/2 + d)."""
+    i, j = np.tril_indices(len(ells))
+    return np.ascontiguousarray((ells[i[:-1]] * ells[j[:-1]]).T.astype(dtype))

@@ -1,0 +1,253 @@
+"""The estimators' common part: scikit-learn's verbs on top of a fitted model."""
+
+import sys
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, ClassVar, Self
+from warnings import warn
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+
+from diln.corpus import Corpus
+from diln.corpus.vocabulary import check_vocabulary
+from diln.engine.threads import Threads
+from diln.errors import DilnWarning
+from diln.inference.loops import Progress
+from diln.models.counts import CorpusRows, MatrixRows, Rows, aligned, as_rows, in_halves
+from diln.models.fitted import DRAWS, Fitted, Floats
+from diln.models.fitting import begin, fit, more
+from diln.models.parameters import Parameters, parameters_of
+
+
+class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """What DILN, HDP and LDA have in common."""
+
+    kind: ClassVar[str]
+    fitted_: Fitted
+
+    @abstractmethod
+    def __init__(self) -> None:
+        """A model says itself what it can be told."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit to documents: a ``Corpus``, or counts (n_docs, n_terms) as a sparse matrix, an array or a frame."""
+        parameters = self._parameters()
+        rows, vocabulary = self._rows(X, reset=True)
+        self.fitted_ = fit(parameters, rows, vocabulary, _Printed() if self.verbose else None)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from more documents by stochastic steps, in the order given; starts a model where there is none."""
+        parameters, new = self._parameters(), not hasattr(self, "fitted_")
+        rows, vocabulary = self._rows(X, reset=new)
+        if new:
+            with Threads(parameters.n_jobs or 1) as threads:
+                self.fitted_ = begin(parameters, rows, vocabulary, threads)
+        else:
+            self.fitted_.parameters = parameters
+        more(self.fitted_, rows.everything(), parameters.n_jobs or 1)
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Expected proportions of topics (n_docs, n_components); rows sum to 1.
+
+        Every document is taken by itself; one without a known term gets the proportions expected of any document.
+        """
+        check_is_fitted(self)
+        counts = self._rows(X, reset=False)[0].everything()
+        empty = int((np.diff(counts.indptr) == 0).sum())
+        if empty:
+            warn(f"{empty:,} documents have no known term; they get what any document gets", DilnWarning, stacklevel=2)
+        with self._threads() as threads:
+            return self.fitted_.transform(counts, threads)
+
+    def perplexity(
+        self, X: Any, held_out: Any = None, *, method: str = "plug-in", n_draws: int = DRAWS, seed: int = 0
+    ) -> float:
+        """Exp of minus the mean log probability of a token, given half of its document: lower is better.
+
+        Parameters
+        ----------
+        X : documents
+            Each is split in two at random by ``seed``, half its tokens observed and the others predicted; or, with
+            ``held_out``, the observed counts.
+        held_out : counts like X, optional
+            The counts to predict.
+        method : "plug-in" or "draws"
+            With the expected topics and proportions, or with the probability of each document averaged over
+            ``n_draws`` draws from the posterior, as in the paper.
+        """
+        check_is_fitted(self)
+        if method not in ("plug-in", "draws"):
+            raise ValueError(f"method is {method!r}; give 'plug-in' or 'draws'")
+        counts = self._rows(X, reset=False)[0].everything()
+        pair = (
+            in_halves(counts, seed) if held_out is None else (counts, self._rows(held_out, reset=False)[0].everything())
+        )
+        if pair[0].shape != pair[1].shape:
+            raise ValueError(
+                f"{pair[0].shape[0]} documents are observed and {pair[1].shape[0]} held out; give both alike"
+            )
+        with self._threads() as threads:
+            return self.fitted_.perplexity(*pair, threads, n_draws if method == "draws" else None)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log probability of a token given half of its document, -ln(perplexity): higher is better."""
+        return -float(np.log(self.perplexity(X)))
+
+    def save(self, directory: str | Path) -> None:
+        """Write the model to a directory, in place of a model that may be there; ``diln.load`` reads it."""
+        check_is_fitted(self)
+        self.fitted_.save(directory)
+
+    @classmethod
+    def of(cls, fitted: Fitted) -> Self:
+        """The estimator of a fitted model."""
+        values = vars(fitted.parameters)
+        model = cls(**{name: values[name] for name in cls._get_param_names()})
+        model.fitted_, model.n_features_in_ = fitted, len(fitted.vocabulary)
+        return model
+
+    @property
+    def components_(self) -> Floats:
+        """Parameters of the topics' Dirichlet distributions (n_components, n_terms)."""
+        return self._known().components
+
+    @property
+    def topic_word_(self) -> Floats:
+        """Probability of each term in each topic (n_components, n_terms); rows sum to 1."""
+        return self._known().topic_word
+
+    @property
+    def topic_weights_(self) -> Floats:
+        """Share of the tokens that each topic holds (n_components,)."""
+        return self._known().topic_weights
+
+    @property
+    def n_topics_(self) -> int:
+        """Number of topics in use: those that hold at least a thousandth of the tokens."""
+        return self._known().n_topics
+
+    @property
+    def history_(self) -> list[dict[str, Any]]:
+        """What was seen of each pass (batch) or step (online): bound, its terms, perplexity, topics in use, time."""
+        return self._known().history
+
+    @property
+    def bound_(self) -> float | None:
+        """Lower bound on the log evidence at the last pass of batch inference."""
+        return self._known().bound
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes over the documents."""
+        return max(1, self._known().passes)
+
+    @property
+    def n_batch_iter_(self) -> int:
+        """Stochastic steps made."""
+        return self._known().steps
+
+    @property
+    def vocabulary_(self) -> list[str]:
+        """The terms, in the order of the columns; may be set where the documents came without."""
+        return self._known().vocabulary
+
+    @vocabulary_.setter
+    def vocabulary_(self, terms: ArrayLike) -> None:
+        names = check_vocabulary(str(term) for term in np.asarray(terms, object))
+        if len(names) != self.n_features_in_:
+            raise ValueError(
+                f"{len(names):,} terms were given but the model has {self.n_features_in_:,}; give one for each"
+            )
+        self._known().vocabulary = names
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._known().posterior.n_topics
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "fitted_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _known(self) -> Fitted:
+        if not hasattr(self, "fitted_"):
+            raise AttributeError(f"this {type(self).__name__} is not fitted yet; call fit first")
+        return self.fitted_
+
+    def _parameters(self) -> Parameters:
+        return parameters_of(self.kind, self.get_params(deep=False))
+
+    def _threads(self) -> Threads:
+        return Threads(self.n_jobs or 1)
+
+    def _rows(self, X: Any, *, reset: bool) -> tuple[Rows, list[str]]:
+        """Documents in the form that inference takes, with their terms."""
+        if isinstance(X, Corpus):
+            if not len(X) or not X.n_terms:
+                raise ValueError(f"the corpus has {len(X)} documents of {X.n_terms} terms; give at least one of each")
+            if reset:
+                self.n_features_in_ = X.n_terms
+                return CorpusRows(X), X.vocabulary
+            return aligned(X, self.vocabulary_), self.vocabulary_
+        counts = self._checked(X, reset)
+        if not reset:
+            return MatrixRows(counts), self.vocabulary_
+        names = getattr(self, "feature_names_in_", None)
+        return MatrixRows(counts), [f"x{i}" for i in range(counts.shape[1])] if names is None else list(names)
+
+    def _checked(self, X: Any, reset: bool) -> csr_array:
+        kinds = [np.float64, np.float32, np.int64, np.int32]
+        try:
+            table = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=kinds)
+        except ValueError as error:
+            if "features, but" in str(error):
+                raise ValueError(f"{error} Count the documents with vocabulary=model.vocabulary_") from None
+            raise
+        check_non_negative(table, type(self).__name__)
+        counts = as_rows(table)
+        check_counts(counts, type(self).__name__)
+        return counts
+
+
+def check_counts(counts: csr_array, name: str) -> None:
+    """Raise if the values are proportions or TF-IDF, warn if they are otherwise not counts."""
+    if not (counts.data % 1).any():
+        return
+    # Every normalisation in common use leaves rows of length 1 by one of these measures.
+    filled = np.diff(counts.indptr) > 1
+    squares = csr_array((counts.data.astype(np.float64) ** 2, counts.indices, counts.indptr), counts.shape)
+    for table in (counts, squares):
+        sums = np.asarray(table.sum(axis=1))[filled]
+        if len(sums) and np.abs(sums - 1).max() < 1e-3:
+            raise ValueError(
+                f"{name} was given rows that are normalised (proportions or TF-IDF); give raw counts "
+                "(CountVectorizer in place of TfidfVectorizer)"
+            )
+    warn(
+        f"{name} was given values that are not whole numbers; they are taken as weights of terms, but it is made for "
+        "raw counts",
+        DilnWarning,
+        stacklevel=5,
+    )
+
+
+class _Printed:
+    """Shows each pass on the standard error stream."""
+
+    def look(self, progress: Progress) -> None:
+        """Write a line."""
+        shown = [f"pass {progress.iteration}", f"{progress.documents:,} documents", f"{progress.n_topics} topics"]
+        shown += [] if progress.bound is None else [f"bound {progress.bound:.6g}"]
+        shown += [] if progress.perplexity is None else [f"perplexity {progress.perplexity:.1f}"]
+        sys.stderr.write(f"{', '.join(shown)}, {progress.seconds:.1f} s\n")

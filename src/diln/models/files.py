@@ -1,0 +1,156 @@
+"""A fitted model on disk: a manifest with all that is JSON, one file of tensors, and one with the vocabulary.
+
+Knows nothing of the models. The directory is replaced as ``diln.files`` says: a process killed at any moment leaves the
+old model or the new one. No file can hold code: there is no pickle.
+"""
+
+import json
+import math
+import platform
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+from numpy.typing import NDArray
+
+import diln
+from diln.errors import StoreError
+from diln.files import Content, Kind, StoredFiles, next_generation, read_manifest, write_manifest, write_parts, writing
+
+Tensors = dict[str, NDArray[Any]]
+
+DTYPES = [np.dtype(name) for name in ("float32", "float64", "int64")]
+NONFINITE = "nonfinite"  # JSON has no NaN and no infinities; they are stored as {"nonfinite": "nan"}
+
+
+def _parts(manifest: Content) -> set[str]:
+    return {entry["file"] for entry in manifest["files"].values()}
+
+
+MODEL = Kind(
+    format="diln-model",
+    schema=1,
+    noun="model",
+    make="fit one with: diln fit SOURCE -o DIR",
+    mend="fit it again with: diln fit SOURCE -o DIR, or restore it from a copy",
+    part=re.compile(r"g\d{4,}-(tensors\.safetensors|terms\.json)"),
+    parts=_parts,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredModel:
+    """What ``write_model`` was given, and the versions of diln, numpy, python and safetensors that wrote it."""
+
+    content: dict[str, Any]
+    tensors: Tensors
+    vocabulary: list[str]
+    versions: dict[str, str]
+
+
+def write_model(
+    directory: str | Path, content: dict[str, Any], tensors: dict[str, NDArray[Any]], vocabulary: list[str]
+) -> None:
+    """Write a model to a directory, in place of the model that is there.
+
+    Parameters
+    ----------
+    directory : path
+        A directory with a model, an empty one, or one to be made. One with anything else is refused.
+    content : dict
+        What JSON can hold; NaN and infinities too. Tuples come back as lists.
+    tensors : dict of arrays
+        Of type float32, float64 or int64 and any shape.
+    vocabulary : list of str
+        The terms, in the order of the tensors' columns.
+    """
+    directory = Path(directory)
+    stored = _nonfinite_named(content)
+    json.dumps(stored, allow_nan=False, sort_keys=True)  # what cannot be stored is to be known before anything is
+    files = {"tensors.safetensors": _tensor_bytes(tensors), "terms.json": json.dumps(vocabulary, indent=0).encode()}
+    try:
+        with writing(directory, MODEL, "replace"):
+            _commit(directory, stored, files)
+    except OSError as error:
+        raise StoreError(
+            f"{directory}: cannot be written ({error.strerror}); what was there is kept: make room for the model, or "
+            "name another directory"
+        ) from error
+
+
+def _commit(directory: Path, content: dict[str, Any], files: dict[str, bytes]) -> None:
+    generation = next_generation(directory)
+    entries = {}
+    for kind, data in files.items():
+        name = f"g{generation:04}-{kind}"
+        entries[kind] = {"file": name, **write_parts(directory / name, data, sync=True)}
+    manifest = {"format": MODEL.format, "schema": MODEL.schema, "versions": _versions(), "files": entries}
+    write_manifest(directory, {**manifest, "content": content})
+
+
+def read_model(directory: str | Path) -> StoredModel:
+    """Read a model, every byte of it checked; the tensors are in memory of their own and can be written to."""
+    directory = Path(directory)
+    manifest = read_manifest(directory, MODEL)
+    while True:
+        try:
+            return _read(directory, manifest)
+        except StoreError:
+            before, manifest = manifest, read_manifest(directory, MODEL)
+            if manifest == before:  # else the model was replaced meanwhile, and its files with it
+                raise
+
+
+def _read(directory: Path, manifest: Content) -> StoredModel:
+    entries = manifest["files"]
+    files = StoredFiles(directory, {entry["file"]: entry for entry in entries.values()}, MODEL)
+    path = directory / entries["terms.json"]["file"]
+    try:
+        files.check_sizes()
+        vocabulary = json.loads(files.check(path.name).read_text(encoding="utf-8"))
+        path = directory / entries["tensors.safetensors"]["file"]
+        with safetensors.safe_open(files.check(path.name), framework="np") as opened:
+            tensors = {name: np.array(opened.get_tensor(name)) for name in opened.keys()}  # noqa: SIM118
+    except OSError:
+        raise MODEL.damaged(path, "cannot be read") from None
+    return StoredModel(_nonfinite_back(manifest["content"]), tensors, vocabulary, manifest["versions"])
+
+
+def _tensor_bytes(tensors: Tensors) -> bytes:
+    """The tensors as safetensors, which would write what lies otherwise in memory in a wrong order, without a word."""
+    for name, tensor in tensors.items():
+        if tensor.dtype not in DTYPES:
+            raise TypeError(
+                f"tensor {name!r} is of type {tensor.dtype}; a model is stored as {', '.join(map(str, DTYPES))}: "
+                "convert it with astype"
+            )
+    return safetensors.numpy.save({name: np.asarray(tensor, order="C") for name, tensor in tensors.items()})
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "diln": diln.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "safetensors": safetensors.__version__,
+    }
+
+
+def _nonfinite_named(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _nonfinite_named(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_nonfinite_named(one) for one in value]
+    return {NONFINITE: str(float(value))} if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _nonfinite_back(value: Any) -> Any:
+    if isinstance(value, dict):
+        if len(value) == 1 and value.get(NONFINITE) in ("nan", "inf", "-inf"):
+            return float(value[NONFINITE])
+        return {key: _nonfinite_back(one) for key, one in value.items()}
+    return [_nonfinite_back(one) for one in value] if isinstance(value, list) else value

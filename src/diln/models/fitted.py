@@ -1,0 +1,163 @@
+"""A fitted model: all that is known after fitting, and all that can be asked of it. Knows nothing of scikit-learn."""
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from diln.engine.threads import Threads
+from diln.inference import predict
+from diln.inference.documents import Documents
+from diln.inference.loops import Progress, topics_in_use
+from diln.inference.posterior import Posterior
+from diln.models.files import read_model, write_model
+from diln.models.parameters import KINDS, Parameters
+
+Floats = NDArray[np.float64]
+DRAWS = 20
+
+
+@dataclass
+class Fitted:
+    """A model after fitting."""
+
+    parameters: Parameters
+    posterior: Posterior  # with its expectations up to date
+    vocabulary: list[str]
+    seed: int
+    steps: int = 0  # stochastic steps made
+    seen: int = 0  # documents visited, each as often as it was
+    population: float = 0  # documents that the model stands for
+    passes: int = 0  # passes over the documents that ``fit`` was given
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def kind(self) -> str:
+        """DILN, HDP or LDA."""
+        return self.parameters.kind
+
+    @property
+    def components(self) -> Floats:
+        """Parameters of the topics' Dirichlet distributions (n_topics, n_terms)."""
+        return np.asarray(self.posterior.statistics.T, np.float64) + self.posterior.prior
+
+    @property
+    def topic_word(self) -> Floats:
+        """Expected topics (n_topics, n_terms); rows sum to 1."""
+        return np.asarray(self.posterior.topic_word().T)
+
+    @property
+    def topic_weights(self) -> Floats:
+        """Share of the tokens that each topic holds (n_topics,)."""
+        tokens = self.posterior.topic_tokens
+        return np.asarray(tokens / tokens.sum())
+
+    @property
+    def n_topics(self) -> int:
+        """Topics that hold at least a thousandth of the tokens."""
+        return topics_in_use(self.posterior.topic_tokens)
+
+    @property
+    def locations(self) -> Floats | None:
+        """Topic locations (n_topics, n_dims), of a model that has them."""
+        weights = self.posterior.weights
+        return weights.locations if weights.n_dims else None
+
+    @property
+    def covariance(self) -> Floats | None:
+        """Covariance of the topics' log weights in a document, ell_i . ell_j (n_topics, n_topics)."""
+        return None if self.locations is None else self.locations @ self.locations.T
+
+    @property
+    def correlation(self) -> Floats | None:
+        """Cosine of the topics' locations (n_topics, n_topics); 0 beside a topic at the origin."""
+        if self.locations is None:
+            return None
+        lengths = np.linalg.norm(self.locations, axis=1, keepdims=True)
+        unit = self.locations / np.maximum(lengths, np.finfo(float).tiny)
+        cosine = np.clip(unit @ unit.T, -1, 1)
+        np.fill_diagonal(cosine, 1)
+        return np.asarray(cosine)
+
+    @property
+    def alpha(self) -> float | None:
+        """Concentration of the topics' weights in the corpus, of a model that has it."""
+        return self.posterior.weights.alpha
+
+    @property
+    def beta(self) -> float | None:
+        """Concentration of the topics' weights in a document, of a model that has it."""
+        return self.posterior.weights.beta
+
+    @property
+    def bound(self) -> float | None:
+        """The last lower bound on the log evidence, where it was computed."""
+        known = [entry["bound"] for entry in self.history if entry.get("bound") is not None]
+        return known[-1] if known else None
+
+    def note(self, progress: Progress) -> None:
+        """Keep what was seen of a pass."""
+        self.history.append(asdict(progress))
+
+    def infer(self, counts: csr_array, threads: Threads) -> Documents:
+        """What is known of documents given their counts (n_docs, n_terms), each as if it were alone."""
+        p = self.parameters
+        return predict.infer(self.posterior, counts, p.max_doc_update_iter, p.mean_change_tol, threads)
+
+    def transform(self, counts: csr_array, threads: Threads) -> Floats:
+        """Expected proportions of the topics (n_docs, n_topics); rows sum to 1."""
+        return np.asarray(predict.proportions(self.posterior, self.infer(counts, threads)))
+
+    def log_likelihood(
+        self, observed: csr_array, held_out: csr_array, threads: Threads, draws: int | None = None
+    ) -> Floats:
+        """Log probability (n_docs,) of each document's held-out counts, given its observed ones.
+
+        With the means of q(Z) and q(eta), or averaged over so many draws from them.
+        """
+        documents = self.infer(observed, threads)
+        if draws is None:
+            theta = predict.proportions(self.posterior, documents)
+            return predict.log_likelihood(self.posterior.topic_word(), theta, held_out, threads)
+        rng = np.random.default_rng([self.seed, 2])
+        return predict.drawn_log_likelihood(self.posterior, documents, held_out, draws, rng, threads)
+
+    def perplexity(self, observed: csr_array, held_out: csr_array, threads: Threads, draws: int | None = None) -> float:
+        """Exp of minus the mean log probability of a held-out token."""
+        tokens = held_out.data.sum(dtype=np.float64)
+        if not tokens:
+            raise ValueError("there is no token to predict; give documents with at least one known term")
+        return float(np.exp(-self.log_likelihood(observed, held_out, threads, draws).sum() / tokens))
+
+    def save(self, directory: str | Path) -> None:
+        """Write the model to a directory."""
+        state = {name: getattr(self, name) for name in ("seed", "steps", "seen", "population", "passes")}
+        content = {
+            "class": self.kind,
+            "parameters": self.parameters.to_json(),
+            "prior": self.posterior.prior,
+            "state": state,
+            "history": self.history,
+        }
+        tensors = {"statistics": self.posterior.statistics, **self.posterior.weights.tensors()}
+        write_model(Path(directory), content, tensors, self.vocabulary)
+
+    @classmethod
+    def load(cls, directory: str | Path, n_jobs: int = 1) -> "Fitted":
+        """Read a model from a directory."""
+        stored = read_model(Path(directory))
+        content, tensors = stored.content, dict(stored.tensors)
+        statistics = tensors.pop("statistics")
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in content["parameters"].items()
+        }
+        parameters = KINDS[content["class"]](**values)
+        weights = parameters.weights(np.random.default_rng(0))
+        weights.restore(tensors)
+        posterior = Posterior(statistics, content["prior"], weights)
+        with Threads(n_jobs) as threads:
+            posterior.refresh(threads)
+        return cls(parameters, posterior, stored.vocabulary, **content["state"], history=content["history"])

@@ -1,0 +1,1 @@
+"""Functions of probability that know no model."""

@@ -1,0 +1,105 @@
+"""The gamma function's relatives, for use inside compiled loops."""
+
+from math import log
+
+import numpy as np
+
+from diln.engine.compile import kernel
+
+LOG2E = 1.4426950408889634
+LN2 = 0.6931471805599453
+HALF_LN_2PI = 0.9189385332046727
+
+
+@kernel
+def exp_digamma(a, out, bits, powers, size):  # type: ignore[no-untyped-def]
+    """Fill ``out[:size]`` with exp(digamma(a)), and 0 where the floating-point type has no such small numbers.
+
+    ``bits`` is scratch, integers as wide as the floats of ``out``, and ``powers`` is the same memory seen as floats.
+    Arithmetic only, so that the loop runs on all lanes. Equals ``np.exp(scipy.special.digamma(a))``.
+
+    exp(digamma(x + 8)) by its series around z = x + 7.5, then down in eight steps: digamma(x) = digamma(x+1) - 1/x.
+    """
+    real = out.dtype.type
+    whole = bits.dtype.type
+    bias, shift, least = whole(127), whole(23), real(0.0125)
+    if out.itemsize == 8:
+        bias, shift, least = whole(1023), whole(52), real(0.0015)
+    for k in range(size):
+        given = real(a[k])
+        x = max(given, least)
+        x4 = x + real(4)
+        p = x * (x + real(1))
+        q = (x + real(2)) * (x + real(3))
+        p4 = x4 * (x4 + real(1))
+        q4 = (x4 + real(2)) * (x4 + real(3))
+        down = ((real(2) * x + real(1)) * q + (real(2) * x + real(5)) * p) / (p * q)
+        down += ((real(2) * x4 + real(1)) * q4 + (real(2) * x4 + real(5)) * p4) / (p4 * q4)
+        z = x + real(7.5)
+        v = real(1) / z
+        v2 = v * v
+        top = real(10313 / 2903040) - v2 * real(5509121 / 1393459200)
+        top = z + v * (real(1 / 24) - v2 * (real(37 / 5760) - v2 * top))
+        # exp(-down) = 2^-j exp(r), |r| <= ln(2)/2
+        j = np.int32(down * real(LOG2E) + real(0.5))
+        r = real(j) * real(LN2) - down
+        tail = real(1 / 5040) + r * (real(1 / 40320) + r * (real(1 / 362880) + r * real(1 / 3628800)))
+        tail = real(1 / 6) + r * (real(1 / 24) + r * (real(1 / 120) + r * (real(1 / 720) + r * tail)))
+        value = top * (real(1) + r * (real(1) + r * (real(0.5) + r * tail)))
+        out[k] = value if given >= least else real(0)
+        bits[k] = (bias - whole(j)) << shift
+    for k in range(size):
+        out[k] *= powers[k]
+
+
+@kernel
+def sigmoid_softplus(psi, sigma, soft, bits, powers, size):  # type: ignore[no-untyped-def]
+    """Fill sigma with 1/(1+exp(-psi)) and soft with ln(1+exp(psi)), in arithmetic only; scratch as above, in 64 bits.
+
+    Equals ``scipy.special.expit(psi), np.logaddexp(0, psi)``.
+    """
+    for k in range(size):
+        y = min(abs(psi[k]), 700.0)
+        j = np.int32(y * LOG2E + 0.5)
+        r = j * LN2 - y
+        tail = 1 / 5040 + r * (1 / 40320 + r * (1 / 362880 + r * (1 / 3628800 + r * (1 / 39916800))))
+        tail = 1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720 + r * tail)))
+        sigma[k] = 1.0 + r * (1.0 + r * (0.5 + r * tail))
+        bits[k] = (np.int64(1023) - np.int64(j)) << np.int64(52)
+    for k in range(size):
+        small = sigma[k] * powers[k]  # exp(-|psi|)
+        # ln(1+x) = 2 atanh(x / (2+x)), whose series is short because x <= 1
+        z = small / (2.0 + small)
+        z2 = z * z
+        tail = 1 / 15 + z2 * (1 / 17 + z2 * (1 / 19 + z2 * (1 / 21 + z2 * (1 / 23 + z2 * (1 / 25)))))
+        tail = 1 / 7 + z2 * (1 / 9 + z2 * (1 / 11 + z2 * (1 / 13 + z2 * tail)))
+        series = 2.0 * z * (1.0 + z2 * (1 / 3 + z2 * (1 / 5 + z2 * tail)))
+        large = 1.0 / (1.0 + small)
+        sigma[k] = large if psi[k] >= 0 else small * large
+        soft[k] = max(psi[k], 0.0) + series
+
+
+@kernel
+def digamma(x):  # type: ignore[no-untyped-def]
+    """digamma(x) of a positive number in double precision. Equals ``scipy.special.digamma(x)``."""
+    down = 0.0
+    while x < 8.0:
+        down += 1.0 / x
+        x += 1.0
+    v = 1.0 / x
+    v2 = v * v
+    tail = v2 * (1 / 252 - v2 * (1 / 240 - v2 * (1 / 132 - v2 * (691 / 32760 - v2 / 12))))
+    return log(x) - 0.5 * v - v2 * (1 / 12 - v2 / 120) - v2 * v2 * tail - down
+
+
+@kernel
+def log_gamma(x):  # type: ignore[no-untyped-def]
+    """ln Gamma(x) of a positive number in double precision. Equals ``scipy.special.gammaln(x)``."""
+    product = 1.0
+    while x < 8.0:
+        product *= x
+        x += 1.0
+    v = 1.0 / x
+    v2 = v * v
+    tail = v * (1 / 12 - v2 * (1 / 360 - v2 * (1 / 1260 - v2 * (1 / 1680 - v2 * (1 / 1188 - v2 * (691 / 360360))))))
+    return (x - 0.5) * log(x) - x + HALF_LN_2PI + tail - log(product)

@@ -1,0 +1,40 @@
+"""Locations of topics to covariances of the Gaussian process that makes topics go together."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from diln.simulate.checks import FloatArray, covariance, positive
+
+Kernel = Callable[[FloatArray, FloatArray], FloatArray]  # locations (n, d) and (m, d) -> covariances (n, m)
+
+
+def linear_kernel(locations: FloatArray, others: FloatArray) -> FloatArray:
+    """Inner products (n, m) of locations (n, d) and (m, d): topics on opposite sides of 0 avoid each other."""
+    return locations @ others.T
+
+
+def gaussian_kernel(width: float = 1.0, variance: float = 1.0) -> Kernel:
+    """A kernel that falls with the distance as ``variance * exp(-distance**2 / (2 * width**2))``; never negative."""
+    width, variance = positive("width", width), positive("variance", variance)
+
+    def kernel(locations: FloatArray, others: FloatArray) -> FloatArray:
+        squares: FloatArray = cdist(locations, others, "sqeuclidean")
+        return variance * np.exp(-squares / (2 * width**2))
+
+    return kernel
+
+
+def covariance_of(kernel: Kernel, locations: FloatArray) -> FloatArray:
+    """The kernel's matrix (n, n) at locations (n, d), checked because a kernel may be anyone's function."""
+    return covariance("the kernel's matrix", kernel(locations, locations), len(locations))
+
+
+def gaussian_draws(matrix: FloatArray, n_docs: int, rng: np.random.Generator) -> FloatArray:
+    """Rows (n_docs, n) ~ N(0, matrix), where the matrix (n, n) may be singular, as inner products make it."""
+    values, vectors = np.linalg.eigh(matrix)
+    # rounding leaves eigenvalues just below 0; the symmetric root is the same whatever signs the eigenvectors have
+    root = vectors * np.sqrt(np.maximum(values, 0)) @ vectors.T
+    draws: FloatArray = rng.standard_normal((n_docs, len(matrix))) @ root
+    return draws
