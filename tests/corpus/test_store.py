@@ -18,6 +18,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_array
 
 import diln.corpus.assemble
+import diln.files
 from diln.corpus import Corpus, append, build, store, summarise
 from diln.corpus.python import TextsSource
 from diln.corpus.store import Manifest
@@ -376,7 +377,7 @@ class TestWriting:
 
     def test_one_that_comes_too_late_leaves_the_other_alone(self, tmp_path, monkeypatch):
         fcntl = pytest.importorskip("fcntl")
-        whole, other = store._locked, []
+        whole, other = diln.files.locked, []
 
         def late(directory):  # another process takes the lock between the making of the directory and ours
             other.append((directory / ".lock").open("w"))
@@ -384,7 +385,7 @@ class TestWriting:
             (directory / "g0001-00000").mkdir()
             return whole(directory)
 
-        monkeypatch.setattr(store, "_locked", late)
+        monkeypatch.setattr(diln.files, "locked", late)
         with pytest.raises(StoreError, match="another process"):
             build(texts_source(), tmp_path / "corpus")
         assert (tmp_path / "corpus" / "g0001-00000").is_dir()
@@ -456,12 +457,12 @@ def _command(pid: int) -> str:
 
 KILL = """
 import os, signal, sys
-import diln.corpus.building as building, diln.corpus.store as store
+import diln.corpus.building as building, diln.corpus.store as store, diln.files as files
 from diln.corpus.python import TextsSource
 import diln.corpus.python
 diln.corpus.python.BLOCK_BYTES = 100
 building_home, name, nth = {point!r}
-home = {{"sink": building.DiskSink, "building": building, "store": store, "manifest": store.Manifest,
+home = {{"sink": building.DiskSink, "building": building, "files": files, "manifest": store.Manifest,
          "path": store.Path}}[building_home]
 whole, calls = getattr(home, name), [0]
 def fatal(*args, **kwargs):
@@ -481,7 +482,7 @@ POINTS = [
     ("building", "commit", 0),
     ("manifest", "write", 0),
     ("path", "replace", 0),
-    ("store", "_sweep", 1),  # after the new manifest is in place
+    ("files", "sweep", 1),  # after the new manifest is in place
 ]
 
 
@@ -493,7 +494,7 @@ def test_a_build_killed_at_any_point_leaves_the_old_corpus_or_the_new_one(tmp_pa
     code = textwrap.dedent(KILL).format(point=point)
     done = subprocess.run([sys.executable, "-c", code, str(directory)], capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
-    if point == ("store", "_sweep", 1):
+    if point == ("files", "sweep", 1):
         assert len(Corpus.open(directory, check=True)) == 60
     elif there:
         np.testing.assert_array_equal(Corpus.open(directory, check=True).counts.toarray(), old)

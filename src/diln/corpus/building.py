@@ -16,20 +16,12 @@ from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.shards import Shard, narrow
 from diln.corpus.sinks import Sink
 from diln.corpus.sources import Counted, Source
-from diln.corpus.store import (
-    StoredShards,
-    commit,
-    next_generation,
-    read_manifest,
-    read_terms,
-    shard_name,
-    write_shard,
-    writing,
-)
+from diln.corpus.store import StoredShards, commit, read_manifest, read_terms, shard_name, write_shard, writing
 from diln.corpus.strings import Strings
 from diln.corpus.vocabulary import TermTable
 from diln.corpus.watch import Notes, Watch
 from diln.errors import SourceError
+from diln.files import next_generation
 
 
 @dataclass(frozen=True, slots=True)

@@ -296,7 +296,9 @@ class LocatedWeights(Weights):
 
     def scales(self, documents: Documents) -> Array | float:
         """The gate sigma(ell_k . u + s)."""
-        psi = documents.locations @ self.locations.T + documents.intercepts[:, np.newaxis]
+        psi = np.repeat(documents.intercepts[:, np.newaxis], len(self.a0), axis=1)
+        for u, ell in zip(documents.locations.T, self.locations.T, strict=True):  # a matrix product's bits would depend
+            psi += u[:, np.newaxis] * ell  # on how many documents there are
         return np.asarray(np.exp(-np.logaddexp(0, -psi)))
 
     def tensors(self) -> Tensors:

@@ -45,11 +45,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         parameters, new = self._parameters(), not hasattr(self, "fitted_")
         rows, vocabulary = self._rows(X, reset=new)
         if new:
-            with Threads(parameters.n_jobs or 1) as threads:
+            with Threads(parameters.jobs) as threads:
                 self.fitted_ = begin(parameters, rows, vocabulary, threads)
         else:
             self.fitted_.parameters = parameters
-        more(self.fitted_, rows.everything(), parameters.n_jobs or 1)
+        more(self.fitted_, rows.everything())
         return self
 
     def transform(self, X: Any) -> Floats:
@@ -189,7 +189,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return parameters_of(self.kind, self.get_params(deep=False))
 
     def _threads(self) -> Threads:
-        return Threads(self.n_jobs or 1)
+        return Threads(self._parameters().jobs)
 
     def _rows(self, X: Any, *, reset: bool) -> tuple[Rows, list[str]]:
         """Documents in the form that inference takes, with their terms."""

@@ -77,8 +77,7 @@ def write_model(
             _commit(directory, stored, files)
     except OSError as error:
         raise StoreError(
-            f"{directory}: cannot be written ({error.strerror}); what was there is kept: make room for the model, or "
-            "name another directory"
+            f"{directory}: cannot be written ({error.strerror}); make room for the model, or name another directory"
         ) from error
 
 

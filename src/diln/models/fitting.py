@@ -24,7 +24,7 @@ STARTED = 10_000  # documents that stochastic inference reads to start from
 
 def fit(parameters: Parameters, rows: Rows, vocabulary: list[str], look: Look | None = None) -> Fitted:
     """Fit a model to documents."""
-    with Threads(parameters.n_jobs or 1) as threads:
+    with Threads(parameters.jobs) as threads:
         fitted = begin(parameters, rows, vocabulary, threads)
         run = _batch if parameters.learning_method == "batch" else _online
         run(fitted, rows, threads, look)
@@ -109,13 +109,13 @@ def learn(fitted: Fitted, counts: csr_array, threads: Threads) -> None:
     fitted.seen += counts.shape[0]
 
 
-def more(fitted: Fitted, counts: csr_array, n_jobs: int = 1) -> None:
+def more(fitted: Fitted, counts: csr_array) -> None:
     """Learn from more documents, in steps of the batch size, in the order given.
 
     Unless told how many there are in total, the model then stands for so many more.
     """
     size = fitted.parameters.batch_size
-    with Threads(n_jobs) as threads:
+    with Threads(fitted.parameters.jobs) as threads:
         for first in range(0, counts.shape[0], size):
             some = counts[first : first + size]
             if fitted.parameters.total_samples is None and fitted.seen:

@@ -59,6 +59,11 @@ class Parameters(ABC):
         if isinstance(self.init, str):
             check_choice("init", self.init, ("kmeans", "random"))
 
+    @property
+    def jobs(self) -> int:
+        """Threads asked for, one unless told otherwise."""
+        return 1 if self.n_jobs is None else self.n_jobs
+
     def plan(self) -> Plan:
         """How long to go on, and in what steps."""
         default = PASSES if self.learning_method == "batch" else EPOCHS

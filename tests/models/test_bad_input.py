@@ -1,0 +1,148 @@
+"""What a user can get wrong gets a sentence that says what to do; what is merely odd works."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from diln import DILN, HDP, LDA, Corpus, DilnWarning
+
+MODELS = [DILN, HDP, LDA]
+COUNTS = np.random.default_rng(0).poisson(1.0, (30, 12))
+pytestmark = pytest.mark.filterwarnings("ignore:all .* topics are in use:diln.DilnWarning")
+
+
+def small(model, **given):
+    return model(**{"n_components": 4, "random_state": 0, "max_iter": 3, **given})
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        (COUNTS - 1, "Negative values"),
+        (csr_array(COUNTS - 1), "Negative values"),
+        (np.where(COUNTS == 2, np.nan, COUNTS), "NaN"),
+        (np.where(COUNTS == 2, np.inf, COUNTS), "infinity"),
+        (np.zeros((0, 12)), "0 sample"),
+        (np.zeros((30, 0)), "0 feature"),
+        (np.zeros((30, 12)), "no document has a token"),
+        (COUNTS[0], "1D array"),
+        ([["a", "b"]], "could not convert|dtype"),
+        (COUNTS / COUNTS.sum(axis=1, keepdims=True), "raw counts"),
+        (COUNTS / np.linalg.norm(COUNTS, axis=1, keepdims=True), "CountVectorizer in place of TfidfVectorizer"),
+    ],
+    ids=[
+        "negative", "sparse-negative", "nan", "infinite", "no-documents", "no-terms", "all-zero", "one-row", "strings",
+        "proportions", "unit-rows",
+    ],
+)  # fmt: skip
+def test_what_cannot_be_counts_is_refused(model, counts, message):
+    with pytest.raises(ValueError, match=message):
+        small(model).fit(counts)
+
+
+def test_tf_idf_is_refused():
+    table = TfidfVectorizer().fit_transform(["a fox and a dog", "a dog or two dogs", "no fox here"])
+    with pytest.raises(ValueError, match="raw counts"):
+        small(LDA).fit(table)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_fractional_weights_are_taken_with_a_warning(model):
+    with pytest.warns(DilnWarning, match="not whole numbers"):
+        fitted = small(model).fit(COUNTS * 1.5)
+    assert np.isfinite(fitted.topic_word_).all()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_counts_of_another_vocabulary_are_refused(model):
+    fitted = small(model).fit(COUNTS)
+    with pytest.raises(ValueError, match=r"expecting 12 features as input.*vocabulary=model.vocabulary_"):
+        fitted.transform(COUNTS[:, :5])
+    with pytest.raises(ValueError, match="expecting 12 features"):
+        fitted.partial_fit(COUNTS[:, :5])
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_an_empty_corpus_is_refused(model):
+    with pytest.raises(ValueError, match="at least one of each"):
+        small(model).fit(Corpus.from_matrix(COUNTS, [f"w{i}" for i in range(12)])[:0])
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_one_topic_is_enough(model):
+    fitted = small(model, n_components=1).fit(COUNTS)
+    np.testing.assert_array_equal(fitted.transform(COUNTS), np.ones((30, 1)))
+    assert fitted.n_topics_ == 1
+    shares = (COUNTS.sum(axis=0) + 0.1) / (COUNTS.sum() + 1.2)
+    np.testing.assert_allclose(fitted.topic_word_[0], shares, rtol=1e-5)
+    assert fitted.perplexity(COUNTS) < 12.5
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_more_topics_than_documents_work(model):
+    fitted = small(model, n_components=50).fit(COUNTS[:6])
+    assert fitted.transform(COUNTS).shape == (30, 50)
+    assert np.isfinite(fitted.perplexity(COUNTS))
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    "counts",
+    [
+        np.eye(12, dtype=int)[np.arange(30) % 12],
+        np.vstack([COUNTS, np.zeros((3, 12), int)]),
+        COUNTS[:1],
+        COUNTS[:, :1] + 1,
+        COUNTS * 100_000,
+    ],
+    ids=["one-word-documents", "empty-documents", "one-document", "one-term", "huge-counts"],
+)
+def test_odd_documents_work(model, counts):
+    fitted = small(model).fit(counts)
+    assert np.isfinite(fitted.topic_word_).all()
+    assert np.isfinite(fitted.bound_)
+    np.testing.assert_allclose(fitted.topic_word_.sum(axis=1), 1)
+    full = counts[counts.sum(axis=1) > 0]
+    np.testing.assert_allclose(fitted.transform(full).sum(axis=1), 1)
+    assert 1 <= fitted.perplexity(counts) < 1e3
+    small(model, learning_method="online", batch_size=7).fit(counts)
+
+
+def test_diln_without_dimensions_is_refused_with_a_hint():
+    with pytest.raises(ValueError, match="HDP is DILN without any"):
+        DILN(n_dims=0).fit(COUNTS)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("n_components", 0), ("n_components", 2.5), ("n_components", "many"), ("n_components", True),
+        ("topic_word_prior", 0), ("topic_word_prior", -1.0), ("topic_word_prior", np.nan), ("inference", "magic"),
+        ("learning_method", "stream"), ("learning_decay", 0.5), ("learning_decay", 1.5), ("learning_offset", 0),
+        ("max_iter", 0), ("tol", -1), ("batch_size", 0), ("total_samples", 0), ("mean_change_tol", -1e-3),
+        ("max_doc_update_iter", 0), ("init", "k-means"), ("init", 3), ("n_jobs", 0), ("random_state", -1),
+        ("random_state", "dice"), ("n_dims", -1), ("location_variance", 0), ("alpha_prior", 1.0),
+        ("alpha_prior", (1.0, 0.0)), ("beta_prior", (1, 2, 3)),
+    ],
+)  # fmt: skip
+def test_parameters_that_make_no_sense_are_refused_by_name(name, value):
+    with pytest.raises(ValueError, match=name):
+        small(DILN, **{name: value}).fit(COUNTS)
+
+
+@pytest.mark.parametrize("value", ["automatic", 0.0, -1])
+def test_lda_says_what_its_document_prior_can_be(value):
+    with pytest.raises(ValueError, match="doc_topic_prior"):
+        small(LDA, doc_topic_prior=value).fit(COUNTS)
+
+
+def test_perplexity_says_what_it_needs():
+    fitted = small(HDP).fit(COUNTS)
+    with pytest.raises(ValueError, match="no token to predict"):
+        fitted.perplexity(np.zeros((2, 12), int))
+    with pytest.raises(ValueError, match="'plug-in' or 'draws'"):
+        fitted.perplexity(COUNTS, method="both")
+    with pytest.raises(ValueError, match="give both alike"):
+        fitted.perplexity(COUNTS, COUNTS[:3])

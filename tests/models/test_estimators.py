@@ -1,0 +1,294 @@
+"""The estimators keep their promises, each through the same checks."""
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, csr_matrix
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
+
+import diln
+from diln import DILN, HDP, LDA, Corpus, DilnWarning, simulate
+from diln.models.parameters import DEFAULTS
+
+MODELS = [DILN, HDP, LDA]
+pytestmark = pytest.mark.filterwarnings("ignore:all .* topics are in use:diln.DilnWarning")
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return simulate.hdp_corpus(150, 60, 6, alpha=3.0, beta=5.0, doc_length=simulate.Poisson(40), rng=1).corpus
+
+
+def small(model, **given):
+    return model(
+        **{"n_components": 8, "random_state": 0, "max_iter": 6, **({"n_dims": 3} if model is DILN else {}), **given}
+    )
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_scikit_learns_own_checks_pass(model):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(model(), on_fail=None)
+    assert len(results) > 40
+    assert {one["check_name"] for one in results if one["status"] in ("failed", "xfail")} == set()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_defaults_of_the_signature_are_those_of_the_parameters(model):
+    signature = inspect.signature(model).parameters
+    assert {name: one.default for name, one in signature.items()} == DEFAULTS[model.kind]
+
+
+def state(model):
+    return {"statistics": model.fitted_.posterior.statistics, **model.fitted_.posterior.weights.tensors()}
+
+
+@pytest.mark.parametrize("learning", ["batch", "online"])
+@pytest.mark.parametrize("model", MODELS)
+def test_the_number_of_threads_changes_no_bit(model, learning, corpus):
+    fits = [small(model, n_jobs=jobs, learning_method=learning, batch_size=70).fit(corpus) for jobs in (1, 2, 4)]
+    for other in fits[1:]:
+        for name, value in state(fits[0]).items():
+            np.testing.assert_array_equal(state(other)[name], value, err_msg=name)
+        np.testing.assert_array_equal(other.transform(corpus), fits[0].transform(corpus))
+        assert other.perplexity(corpus) == fits[0].perplexity(corpus)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_documents_come_out_alike_alone_together_and_from_fit_transform(model, corpus):
+    fitted = small(model).fit(corpus)
+    together = fitted.transform(corpus.counts)
+    alone = np.vstack([fitted.transform(corpus.counts[[row]]) for row in range(20)])
+    np.testing.assert_array_equal(alone, together[:20])
+    np.testing.assert_array_equal(small(model).fit_transform(corpus), together)
+    np.testing.assert_allclose(together.sum(axis=1), 1, rtol=1e-12)
+    assert together.shape == (150, 8)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_kind_of_counts_gives_the_same_model(model, corpus):
+    counts = corpus.counts
+    kinds = [counts, csr_matrix(counts), counts.tocsc(), counts.toarray(), counts.astype(float)]
+    expected = small(model).fit(corpus).components_
+    for kind in kinds:
+        np.testing.assert_array_equal(small(model).fit(kind).components_, expected)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_fitted_attributes_have_the_shapes_that_the_docs_say(model, corpus):
+    fitted = small(model).fit(corpus)
+    assert fitted.components_.shape == fitted.topic_word_.shape == (8, 60)
+    assert (fitted.components_ > 0).all()
+    np.testing.assert_allclose(fitted.topic_word_.sum(axis=1), 1)
+    np.testing.assert_allclose(fitted.topic_weights_.sum(), 1)
+    assert fitted.n_topics_ == (fitted.topic_weights_ >= 1e-3).sum()
+    assert fitted.vocabulary_ == corpus.vocabulary
+    assert fitted.n_iter_ == len(fitted.history_) <= 6
+    assert fitted.bound_ == fitted.history_[-1]["bound"] == pytest.approx(sum(fitted.history_[-1]["terms"].values()))
+    assert list(fitted.get_feature_names_out()) == [f"{model.__name__.lower()}{k}" for k in range(8)]
+    if model is not LDA:
+        assert fitted.alpha_ > 0
+        assert fitted.beta_ > 0
+    if model is DILN:
+        ell = fitted.topic_locations_
+        assert ell.shape == (8, 3)
+        np.testing.assert_allclose(fitted.topic_covariance_, ell @ ell.T)
+        lengths = np.linalg.norm(ell, axis=1)
+        np.testing.assert_allclose(fitted.topic_correlation_, (ell @ ell.T) / np.outer(lengths, lengths), atol=1e-12)
+        assert fitted.document_locations(corpus).shape == (150, 3)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_history_of_the_batch_bound_never_falls(model, corpus):
+    history = small(model, max_iter=60, tol=0.0).fit(corpus).history_
+    bounds = np.array([entry["bound"] for entry in history])
+    assert len(bounds) == 60
+    assert np.diff(bounds).min() >= -1e-7 * abs(bounds[-1])
+
+
+def test_batch_learning_ends_when_the_bound_is_at_rest(corpus):
+    fitted = small(HDP, max_iter=100, tol=1e-3).fit(corpus)
+    bounds = [entry["bound"] for entry in fitted.history_]
+    assert fitted.n_iter_ < 100
+    assert abs(bounds[-1] - bounds[-2]) < 1e-3 * abs(bounds[-1]) <= abs(bounds[-2] - bounds[-3]) * 1.0001
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_pipeline_takes_texts_to_proportions(model):
+    texts = ["dogs and foxes sleep", "foxes hunt at night", "markets fall", "traders sell as markets fall"] * 5
+    pipeline = make_pipeline(CountVectorizer(), small(model, n_components=3).set_output(transform="pandas"))
+    table = pipeline.fit_transform(texts)
+    assert table.shape == (20, 3)
+    assert list(table.columns) == [f"{model.__name__.lower()}{k}" for k in range(3)]
+    last = pipeline[-1]
+    last.vocabulary_ = pipeline[0].get_feature_names_out()
+    assert "foxes" in last.vocabulary_
+    with pytest.raises(ValueError, match="give one for each"):
+        last.vocabulary_ = ["fox"]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_perplexity_is_that_of_completing_documents(model, corpus):
+    fitted = small(model).fit(corpus)
+    split = corpus.completion(seed=4)
+    value = fitted.perplexity(split.observed, split.held_out)
+    theta, eta = fitted.transform(split.observed), fitted.topic_word_
+    log = np.log(theta @ eta)[split.held_out.nonzero()] @ split.held_out.data
+    assert value == pytest.approx(np.exp(-log / split.held_out.sum()), rel=1e-5)
+    assert 1 <= value < 60
+    drawn = fitted.perplexity(split.observed, split.held_out, method="draws", n_draws=50)
+    assert drawn == pytest.approx(value, rel=0.1)
+    assert drawn != value
+    assert fitted.score(corpus) == pytest.approx(-np.log(fitted.perplexity(corpus)))
+
+
+def test_perplexity_hardly_depends_on_the_number_of_documents(corpus):
+    fitted = small(HDP).fit(corpus)
+    whole = fitted.perplexity(corpus)
+    halves = [fitted.perplexity(corpus[::2]), fitted.perplexity(corpus[1::2])]
+    assert np.mean(halves) == pytest.approx(whole, rel=0.05)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_perplexity_in_the_log_is_that_of_the_method(model, corpus):
+    fitted = small(model, evaluate_every=2).fit(corpus)
+    logged = [entry["perplexity"] for entry in fitted.history_]
+    assert logged[0] is None
+    assert logged[-1] == pytest.approx(fitted.perplexity(corpus, seed=fitted.fitted_.seed), rel=1e-6)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_reloaded_model_gives_the_same_bits_and_goes_on_as_if_it_had_never_stopped(model, corpus, tmp_path):
+    first, second = corpus[:80], corpus[80:]
+    whole = small(model, batch_size=30).partial_fit(first)
+    small(model, batch_size=30).partial_fit(first).save(tmp_path / "model")
+    again = diln.load(tmp_path / "model")
+    assert type(again) is model
+    np.testing.assert_array_equal(again.transform(corpus), whole.transform(corpus))
+    assert again.get_params() == whole.get_params()
+    assert again.history_ == whole.history_
+    whole.partial_fit(second)
+    again.partial_fit(second)
+    for name, value in state(whole).items():
+        np.testing.assert_array_equal(state(again)[name], value, err_msg=name)
+    assert again.n_batch_iter_ == whole.n_batch_iter_ == 6
+    np.testing.assert_array_equal(again.transform(corpus), whole.transform(corpus))
+
+
+def test_partial_fit_learns(corpus):
+    stream = small(DILN, n_components=8, batch_size=30, learning_offset=2.0)
+    values = [stream.partial_fit(corpus).perplexity(corpus) for _ in range(8)]
+    assert values[-1] < values[0]
+    assert values[-1] == pytest.approx(small(DILN, max_iter=50).fit(corpus).perplexity(corpus), rel=0.15)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_online_learning_comes_near_batch_learning(model, corpus):
+    batch = small(model, max_iter=50).fit(corpus).perplexity(corpus)
+    online = small(model, learning_method="online", batch_size=30, max_iter=10, learning_offset=5.0).fit(corpus)
+    assert online.perplexity(corpus) == pytest.approx(batch, rel=0.12)
+    assert online.n_batch_iter_ == 50
+    assert [entry["bound"] for entry in online.history_] == [None] * 50
+
+
+def test_a_model_can_start_from_another(corpus):
+    hdp = small(HDP, max_iter=30).fit(corpus)
+    warm = small(DILN, max_iter=1, init=hdp).fit(corpus)
+    cold = small(DILN, max_iter=1).fit(corpus)
+    assert warm.bound_ > cold.bound_
+    larger = small(HDP, n_components=12, init=hdp).fit(corpus)
+    assert larger.topic_word_.shape == (12, 60)
+    assert small(LDA, n_components=4, init=hdp).fit(corpus).topic_word_.shape == (4, 60)
+    with pytest.raises(ValueError, match="same vocabulary"):
+        small(HDP, init=hdp).fit(corpus.counts[:, :50])
+
+
+@pytest.mark.parametrize("init", ["kmeans", "random"])
+def test_both_starts_lead_to_topics(init, corpus):
+    fitted = small(LDA, init=init, max_iter=40).fit(corpus)
+    assert fitted.perplexity(corpus) < 45
+
+
+def test_the_same_seed_gives_the_same_bits_and_another_seed_others(corpus):
+    fits = [small(DILN, random_state=seed).fit(corpus).components_ for seed in (3, 3, 4)]
+    np.testing.assert_array_equal(fits[0], fits[1])
+    assert not np.array_equal(fits[0], fits[2])
+    for kind in (np.random.default_rng, np.random.RandomState):
+        one, two = (small(HDP, random_state=kind(5)).fit(corpus).components_ for _ in range(2))
+        np.testing.assert_array_equal(one, two)
+
+
+def test_a_corpus_on_disk_gives_the_same_model(corpus, tmp_path):
+    stored = corpus.save(tmp_path / "corpus")
+    for learning in ("batch", "online"):
+        here, there = (small(HDP, learning_method=learning).fit(one).components_ for one in (corpus, stored))
+        np.testing.assert_array_equal(here, there)
+
+
+def test_a_corpus_of_other_terms_is_brought_into_order(corpus):
+    fitted = small(DILN).fit(corpus)
+    order = np.random.default_rng(0).permutation(60)
+    shuffled = Corpus.from_matrix(corpus.counts[:, order], [corpus.vocabulary[i] for i in order])
+    np.testing.assert_array_equal(fitted.transform(shuffled), fitted.transform(corpus))
+    more = Corpus.from_matrix(
+        np.hstack([corpus.counts.toarray(), np.ones((150, 1), int)]), [*corpus.vocabulary, "unheard-of"]
+    )
+    with pytest.warns(DilnWarning, match="150 of .* tokens are of terms that the model does not know"):
+        np.testing.assert_array_equal(fitted.transform(more), fitted.transform(corpus))
+    with pytest.raises(ValueError, match="none of them is among"):
+        fitted.transform(Corpus.from_matrix([[1, 2]], ["other", "words"]))
+
+
+def test_a_document_without_a_known_term_gets_the_prior_and_is_pointed_out(corpus):
+    for model in MODELS:
+        fitted = small(model).fit(corpus)
+        with pytest.warns(DilnWarning, match="1 documents have no known term"):
+            theta = fitted.transform(np.zeros((1, 60), int))
+        a0 = fitted.fitted_.posterior.weights.a0
+        np.testing.assert_allclose(theta[0], a0 / a0.sum(), rtol=1e-9)
+    assert not small(DILN).fit(corpus).document_locations(np.zeros((1, 60), int)).any()
+
+
+def test_a_truncation_that_binds_is_pointed_out(corpus):
+    with pytest.warns(DilnWarning, match="all 2 topics are in use"):
+        small(HDP, n_components=2).fit(corpus)
+
+
+def test_a_learned_dirichlet_prior_follows_the_weights(corpus):
+    fitted = small(LDA, doc_topic_prior="auto", max_iter=60, tol=1e-6).fit(corpus)
+    assert np.corrcoef(fitted.doc_topic_prior_, fitted.topic_weights_)[0, 1] > 0.8
+    np.testing.assert_array_equal(small(LDA, doc_topic_prior=0.3).fit(corpus).doc_topic_prior_, np.full(8, 0.3))
+
+
+def test_progress_is_written_to_the_error_stream(corpus, capsys):
+    small(HDP, verbose=1, max_iter=2, evaluate_every=1).fit(corpus)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert lines[1].startswith("pass 2, 300 documents, ")
+    assert "bound" in lines[1]
+    assert "perplexity" in lines[1]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_model_that_is_not_fitted_says_so(model, tmp_path):
+    for call in (
+        lambda one: one.transform([[1]]), lambda one: one.perplexity([[1]]), lambda one: one.save(tmp_path / "x")
+    ):  # fmt: skip
+        with pytest.raises(NotFittedError):
+            call(model())
+    with pytest.raises(AttributeError, match="call fit first"):
+        _ = model().topic_word_
+
+
+def test_clones_are_unfitted_and_alike():
+    model = DILN(7, n_dims=2, beta_prior=(2.0, 0.5))
+    assert clone(model).get_params() == model.get_params()
+    assert not hasattr(clone(model), "fitted_")
+    assert isinstance(csr_array((1, 1)), csr_array)
