@@ -5,8 +5,8 @@ from math import log
 import numpy as np
 
 from diln.engine.compile import kernel
-from diln.inference.gate import gate_step, gate_values
-from diln.prob.gamma import digamma, exp_digamma, log_gamma
+from diln.inference.gate import gate_step, open_gate
+from diln.prob.gamma import exp_digamma, log_gamma_digamma
 
 GATE_EVERY = 4  # token steps between two steps of a document's location
 GATE_NATS = 1e-2  # a location step that promises less is the last
@@ -71,36 +71,46 @@ def word_term(counts, first, last, ratio, theta, n):  # type: ignore[no-untyped-
 
 
 @kernel
-def weight_term(a0, digamma_a0, trigamma_a0, n, tables):  # type: ignore[no-untyped-def]
+def weight_term(a0, known, n, tables, used, work, bits):  # type: ignore[no-untyped-def]
     """sum_k ln Gamma(a0_k + n_k) - ln Gamma(a0_k); adds to ``tables`` a0_k (digamma(a0_k + n_k) - digamma(a0_k)).
 
-    Where n is small beside a0, by two terms of the series in n.                                             # B2, D9
+    ``known`` (3, n_topics) are ln Gamma, digamma and trigamma of a0. Where n is small beside a0 two terms of the series
+    in n do; the other topics are gathered first, so that their functions run on all lanes. ``used`` (n_topics,) of
+    integers and ``work`` (5, n_topics), whose last two rows are seen as integers by ``bits``, are scratch.    # B2, D9
     """
-    value = 0.0
+    value, size = 0.0, 0
+    a, gammas, digammas = work[0], work[1], work[2]
     for k in range(a0.size):
         if n[k] < SMALL * a0[k]:
             # the third terms, n^3/6 digamma''(a0) and n^2/2 digamma''(a0), are below 1e-9 and 1e-6 of the first
-            value += n[k] * (digamma_a0[k] + 0.5 * n[k] * trigamma_a0[k])
-            tables[k] += a0[k] * n[k] * trigamma_a0[k] * (1.0 - n[k] / a0[k])
+            value += n[k] * (known[1, k] + 0.5 * n[k] * known[2, k])
+            tables[k] += a0[k] * n[k] * known[2, k] * (1.0 - n[k] / a0[k])
         else:
-            value += log_gamma(a0[k] + n[k]) - log_gamma(a0[k])
-            tables[k] += a0[k] * (digamma(a0[k] + n[k]) - digamma_a0[k])
+            used[size] = k
+            a[size] = a0[k] + n[k]
+            size += 1
+    log_gamma_digamma(a, gammas, digammas, work[3:], bits, size)
+    for i in range(size):
+        k = used[i]
+        value += gammas[i] - known[0, k]
+        tables[k] += a0[k] * (digammas[i] - known[1, k])
     return value
 
 
 @kernel
-def weight_terms(a0, digamma_a0, trigamma_a0, tokens, first, last):  # type: ignore[no-untyped-def]
+def weight_terms(a0, known, tokens, first, last):  # type: ignore[no-untyped-def]
     """The sum of ``weight_term`` over documents first to last of ``tokens`` (n_docs, n_topics)."""
-    value = 0.0
-    tables = np.zeros(a0.size)
+    value, size = 0.0, a0.size
+    tables, used, work = np.zeros(size), np.empty(size, np.int64), np.empty((5, size))
+    bits = work[3:].view(np.int64)
     for m in range(first, last):
-        value += weight_term(a0, digamma_a0, trigamma_a0, tokens[m], tables)
+        value += weight_term(a0, known, tokens[m], tables, used, work, bits)
     return value
 
 
 @kernel
 def document_step(  # type: ignore[no-untyped-def]
-    indptr, indices, counts, topics, a0, digamma_a0, trigamma_a0, ells, pairs, first, last, most, tolerance,
+    indptr, indices, counts, topics, a0, known, ells, pairs, first, last, most, tolerance,
     tokens, locations, intercepts, theta, ratio, terms, tables, lifts, whole,
 ):  # fmt: skip
     """Optimise q(C), q(Z) and q(u) of documents first to last, from the tokens, locations and intercepts given.
@@ -109,9 +119,9 @@ def document_step(  # type: ignore[no-untyped-def]
     A document ends when the mean change of n falls below ``tolerance`` and its location is at rest, or after ``most``
     turns. ``ells`` (d+1, n_topics) are the topic locations under a last row of ones; with d = 0 there is no gate.
 
-    Sets tokens (n), locations (u), intercepts (s), theta and ratio of the last token step, and terms (B1, B2, B3);
-    adds expected tables to ``tables`` and, with a gate, ln(1 + e^psi) to ``lifts``. ``whole`` is any array of integers
-    as wide as the floats of ``topics``.
+    Sets tokens (n), locations (u), intercepts (s), theta and ratio of the last token step, and terms (B1, B2, B3, and
+    of B2 the part without the gate); adds expected tables to ``tables`` and, with a gate, ln(1 + e^psi) to ``lifts``.
+    ``whole`` is any array of integers as wide as the floats of ``topics``.
     """
     real = topics.dtype.type
     size = a0.size
@@ -126,6 +136,8 @@ def document_step(  # type: ignore[no-untyped-def]
     x, gradient, step, moved = np.zeros(dims + 1), np.empty(dims + 1), np.empty(dims + 1), np.empty(dims + 1)
     matrix = np.empty((dims + 1, dims + 1))
     row = np.empty(pairs.shape[1], pairs.dtype)
+    used, work = np.empty(size, np.int64), np.empty((5, size))
+    work_bits = work[3:].view(np.int64)
     for m in range(first, last):
         start, stop = indptr[m], indptr[m + 1]
         for k in range(size):
@@ -136,7 +148,7 @@ def document_step(  # type: ignore[no-untyped-def]
         x[dims] = intercepts[m]
         turns = most if stop > start else 0
         if gated:
-            gate_values(ells, x, n, a, psi, sigma, soft, bits64, powers64)
+            open_gate(ells, x, psi, sigma, soft, bits64, powers64)
         since = 0
         for turn in range(turns):
             exp_digamma(a, weight, bits, powers, size)
@@ -154,7 +166,7 @@ def document_step(  # type: ignore[no-untyped-def]
             if gated and (settled or since == GATE_EVERY or turn == turns - 1):
                 since = 0
                 promised = gate_step(
-                    ells, pairs, n, a, x, psi, sigma, soft, bits64, powers64, gradient, step, moved, matrix, row
+                    ells, pairs, n, a, x, psi, sigma, soft, bits64, powers64, gradient, step, moved, matrix, row, used
                 )
                 settled = settled and promised < GATE_NATS
             if settled:
@@ -168,8 +180,10 @@ def document_step(  # type: ignore[no-untyped-def]
             tokens[m, k] = fresh[k]
             theta[m, k] = weight[k]
         terms[m, 0] = word_term(counts, start, stop, ratio, weight, fresh)
-        terms[m, 1] = weight_term(a0, digamma_a0, trigamma_a0, n, tables)
+        profile = weight_term(a0, known, n, tables, used, work, work_bits)
+        terms[m, 1] = profile
         terms[m, 2] = 0.0
+        terms[m, 3] = profile
         intercepts[m] = x[dims]
         if gated and turns > 0:
             for i in range(dims):

@@ -35,6 +35,7 @@ class Summary:
     words: float  # E ln p(X | eta) + H[q(C)]
     weights: float  # E ln p(C | Z) + E ln p(Z) + H[q(Z)]
     locations: float  # ln p(u)
+    profile: float  # of weights, sum_mk ln Gamma(a0_k + n_mk) - ln Gamma(a0_k)
 
     @property
     def bound(self) -> float:

@@ -15,22 +15,25 @@ HALVINGS = 12
 
 
 @kernel
-def gate_values(ells, x, n, a, psi, sigma, soft, bits, powers):  # type: ignore[no-untyped-def]
-    """Set psi, sigma(psi) and ln(1+e^psi) at x = (u, s); returns f(u, s).
-
-    Equals ``psi = ells.T @ x; (n * psi - a * np.logaddexp(0, psi)).sum() - x[:-1] @ x[:-1] / 2``.
-    """
+def open_gate(ells, x, psi, sigma, soft, bits, powers):  # type: ignore[no-untyped-def]
+    """Set psi, sigma(psi) and ln(1+e^psi) at x = (u, s). psi equals ``ells.T @ x``."""
     size, dims = psi.size, x.size - 1
     for k in range(size):
         psi[k] = x[dims]
-    value = 0.0
     for i in range(dims):
         for k in range(size):
             psi[k] += x[i] * ells[i, k]
-        value -= 0.5 * x[i] * x[i]
     sigmoid_softplus(psi, sigma, soft, bits, powers, size)
-    for k in range(size):
+
+
+@kernel
+def gate_value(x, n, a, psi, soft):  # type: ignore[no-untyped-def]
+    """f(u, s). Equals ``n @ psi - a @ soft - x[:-1] @ x[:-1] / 2``."""
+    value = 0.0
+    for k in range(psi.size):
         value += n[k] * psi[k] - a[k] * soft[k]
+    for i in range(x.size - 1):
+        value -= 0.5 * x[i] * x[i]
     return value
 
 
@@ -48,25 +51,37 @@ def gate_gradient(ells, x, n, a, sigma, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def gate_curvature(pairs, a, sigma, row, out):  # type: ignore[no-untyped-def]
+def gate_curvature(pairs, a, sigma, row, used, out):  # type: ignore[no-untyped-def]
     """Set the lower triangle of ``out`` to about the negative Hessian of f.
 
-    ``pairs`` (n_topics, d(d+1)/2) are the products ell_i ell_j and the ell_i of each topic, packed row by row; ``row``
-    is scratch as long. Topics of hardly any curvature are left out, except from the last entry: the result stays
-    positive definite, and Newton's method still ends where the (exact) gradient vanishes.
+    ``pairs`` (n_topics, d(d+1)/2 + d) are the products ell_i ell_j and the ell_i of each topic, packed row by row;
+    ``row``, as long, and ``used`` (n_topics,), of integers, are scratch. Topics of hardly any curvature are left out,
+    except from the last entry: the result stays positive definite, and Newton's method still ends where the (exact)
+    gradient vanishes.
     """
-    size, dims = sigma.size, out.shape[0] - 1
+    dims = out.shape[0] - 1
     real = row.dtype.type
     for j in range(row.size):
         row[j] = real(0)
-    total = 0.0
-    for k in range(size):
+    total, size = 0.0, 0
+    for k in range(sigma.size):
         curvature = a[k] * sigma[k] * (1.0 - sigma[k])
         total += curvature
         if curvature > WORTH_A_ROW:
-            c = real(curvature)
-            for j in range(row.size):
-                row[j] += c * pairs[k, j]
+            used[size] = k
+            size += 1
+    middle = size // 4 * 4
+    for i in range(0, middle, 4):
+        k0, k1, k2, k3 = used[i], used[i + 1], used[i + 2], used[i + 3]
+        c0, c1 = real(a[k0] * sigma[k0] * (1.0 - sigma[k0])), real(a[k1] * sigma[k1] * (1.0 - sigma[k1]))
+        c2, c3 = real(a[k2] * sigma[k2] * (1.0 - sigma[k2])), real(a[k3] * sigma[k3] * (1.0 - sigma[k3]))
+        for j in range(row.size):
+            row[j] += c0 * pairs[k0, j] + c1 * pairs[k1, j] + c2 * pairs[k2, j] + c3 * pairs[k3, j]
+    for i in range(middle, size):
+        k0 = used[i]
+        c0 = real(a[k0] * sigma[k0] * (1.0 - sigma[k0]))
+        for j in range(row.size):
+            row[j] += c0 * pairs[k0, j]
     place = 0
     for i in range(dims):
         for j in range(i + 1):
@@ -80,43 +95,44 @@ def gate_curvature(pairs, a, sigma, row, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def solve_in_place(matrix, x):  # type: ignore[no-untyped-def]
-    """Solve matrix @ y = x by Cholesky's method; y replaces x, and the factor the lower triangle of the matrix."""
+def solve_in_place(matrix, x, column):  # type: ignore[no-untyped-def]
+    """Solve matrix @ y = x by Cholesky's method; y replaces x, and the factor the lower triangle of the matrix.
+
+    Column by column, each subtracted from what is right of it: rows are contiguous, and no loop is a sum. ``column``
+    is scratch as long as x.
+    """
     size = x.size
-    for i in range(size):
-        for j in range(i + 1):
-            total = matrix[i, j]
-            for k in range(j):
-                total -= matrix[i, k] * matrix[j, k]
-            if i == j:
-                matrix[i, i] = sqrt(max(total, 1e-12))
-            else:
-                matrix[i, j] = total / matrix[j, j]
-        total = x[i]
-        for k in range(i):
-            total -= matrix[i, k] * x[k]
-        x[i] = total / matrix[i, i]
+    for j in range(size):
+        inverse = 1.0 / sqrt(max(matrix[j, j], 1e-12))
+        matrix[j, j] = inverse  # the inverse of the factor's diagonal
+        x[j] *= inverse
+        for i in range(j + 1, size):
+            column[i] = matrix[i, j] * inverse
+            matrix[i, j] = column[i]
+            x[i] -= column[i] * x[j]
+        for i in range(j + 1, size):
+            for k in range(j + 1, i + 1):
+                matrix[i, k] -= column[i] * column[k]
     for i in range(size - 1, -1, -1):
-        total = x[i]
-        for k in range(i + 1, size):
-            total -= matrix[k, i] * x[k]
-        x[i] = total / matrix[i, i]
+        x[i] *= matrix[i, i]
+        for k in range(i):
+            x[k] -= matrix[i, k] * x[i]
 
 
 @kernel
 def gate_step(  # type: ignore[no-untyped-def]
-    ells, pairs, n, a, x, psi, sigma, soft, bits, powers, gradient, step, moved, matrix, row
+    ells, pairs, n, a, x, psi, sigma, soft, bits, powers, gradient, step, moved, matrix, row, used
 ):
-    """One Newton step of x = (u, s), halved until f does not fall; psi, sigma and soft are set at the new x.
+    """One Newton step of x = (u, s), halved until f does not fall.
 
-    Returns what a full step promised, g . H^-1 g, in nats.
+    psi, sigma and soft are those of x, before and after. Returns what a full step promised, g . H^-1 g, in nats.
     """
-    before = gate_values(ells, x, n, a, psi, sigma, soft, bits, powers)
+    before = gate_value(x, n, a, psi, soft)
     gate_gradient(ells, x, n, a, sigma, gradient)
-    gate_curvature(pairs, a, sigma, row, matrix)
+    gate_curvature(pairs, a, sigma, row, used, matrix)
     for i in range(x.size):
         step[i] = gradient[i]
-    solve_in_place(matrix, step)
+    solve_in_place(matrix, step, moved)
     promised = 0.0
     for i in range(x.size):
         promised += gradient[i] * step[i]
@@ -124,10 +140,11 @@ def gate_step(  # type: ignore[no-untyped-def]
     for _ in range(HALVINGS):
         for i in range(x.size):
             moved[i] = x[i] + share * step[i]
-        if gate_values(ells, moved, n, a, psi, sigma, soft, bits, powers) >= before:
+        open_gate(ells, moved, psi, sigma, soft, bits, powers)
+        if gate_value(moved, n, a, psi, soft) >= before:
             for i in range(x.size):
                 x[i] = moved[i]
             return promised
         share *= 0.5
-    gate_values(ells, x, n, a, psi, sigma, soft, bits, powers)
+    open_gate(ells, x, psi, sigma, soft, bits, powers)
     return promised

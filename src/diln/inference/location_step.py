@@ -17,16 +17,18 @@ HALVINGS = 12
 
 @kernel
 def topic_values(  # type: ignore[no-untyped-def]
-    n, a0, covariates, offsets, ell, precision, scale, slopes, gradient, matrix, work, bits
+    n, a0, covariates, offsets, ell, precision, scale, slopes, gradient, matrix, work, weighted, bits
 ):
     """Objective of one topic's location and, if ``slopes``, its gradient and its negative Hessian (lower triangle).
 
-    ``covariates`` (d, n_docs) are the documents' locations; sums over documents are multiplied by ``scale``, the prior
-    is not. ``work`` (5, TILE) and ``bits`` (TILE,) are scratch. Documents without tokens have covariates of 0 and an
-    offset far below 0, and so no part in it.
+    ``covariates`` (d, n_docs) are the documents' locations, in the precision that the Hessian is summed in; sums over
+    documents are multiplied by ``scale``, the prior is not. ``work`` (5, TILE), ``weighted`` (TILE,) like covariates
+    and ``bits`` (TILE,) are scratch. Documents without tokens have covariates of 0 and an offset far below 0, and so
+    no part in it.
     """
+    real = covariates.dtype.type
     dims, documents = covariates.shape
-    psi, sigma, soft, rest, weighted = work[0], work[1], work[2], work[3], work[4]
+    psi, sigma, soft, rest, curvature = work[0], work[1], work[2], work[3], work[4]
     powers = bits.view(np.float64)
     value = 0.0
     if slopes:
@@ -45,29 +47,28 @@ def topic_values(  # type: ignore[no-untyped-def]
             a = a0 + tokens
             value += tokens * psi[m] - a * soft[m]
             rest[m] = tokens - a * sigma[m]
-            sigma[m] = a * sigma[m] * (1.0 - sigma[m])
+            curvature[m] = a * sigma[m] * (1.0 - sigma[m])
         if not slopes:
             continue
         for i in range(dims):
-            total = 0.0
+            slope = 0.0
             for m in range(size):
-                total += rest[m] * covariates[i, first + m]
-                weighted[m] = sigma[m] * covariates[i, first + m]
-            gradient[i] += total
+                slope += rest[m] * covariates[i, first + m]
+                weighted[m] = real(curvature[m]) * covariates[i, first + m]
+            gradient[i] += slope
             for j in range(i + 1):
-                total = 0.0
+                total = real(0)
                 for m in range(size):
                     total += weighted[m] * covariates[j, first + m]
                 matrix[i, j] += total
     value *= scale
     for i in range(dims):
         value -= 0.5 * precision * ell[i] * ell[i]
-        if not slopes:
-            continue
-        gradient[i] = scale * gradient[i] - precision * ell[i]
-        for j in range(i + 1):
-            matrix[i, j] *= scale
-        matrix[i, i] += precision
+        if slopes:
+            gradient[i] = scale * gradient[i] - precision * ell[i]
+            for j in range(i + 1):
+                matrix[i, j] *= scale
+            matrix[i, i] += precision
     return value
 
 
@@ -79,25 +80,26 @@ def location_step(tokens, a0, covariates, offsets, precision, scale, first, last
     """
     dims = covariates.shape[0]
     gradient, matrix, step, moved = np.empty(dims), np.empty((dims, dims)), np.empty(dims), np.empty(dims)
-    work, bits = np.empty((5, TILE)), np.empty(TILE, np.int64)
+    work, weighted, bits = np.empty((5, TILE)), np.empty(TILE, covariates.dtype), np.empty(TILE, np.int64)
     for k in range(first, last):
-        n = tokens[k]
-        before = topic_values(
-            n, a0[k], covariates, offsets, ells[k], precision, scale, True, gradient, matrix, work, bits
-        )
+        n, before, slopes, share = tokens[k], 0.0, True, 1.0
         for i in range(dims):
-            step[i] = gradient[i]
+            moved[i] = ells[k, i]
             out[k, i] = ells[k, i]
-        solve_in_place(matrix, step)
-        share = 1.0
         for _ in range(HALVINGS):
-            for i in range(dims):
-                moved[i] = ells[k, i] + share * step[i]
-            after = topic_values(
-                n, a0[k], covariates, offsets, moved, precision, scale, False, gradient, matrix, work, bits
+            value = topic_values(
+                n, a0[k], covariates, offsets, moved, precision, scale, slopes, gradient, matrix, work, weighted, bits
             )
-            if after >= before:
+            if slopes:
+                before, slopes = value, False
+                for i in range(dims):
+                    step[i] = gradient[i]
+                solve_in_place(matrix, step, moved)
+            elif value >= before:
                 for i in range(dims):
                     out[k, i] = moved[i]
                 break
-            share *= 0.5
+            else:
+                share *= 0.5
+            for i in range(dims):
+                moved[i] = ells[k, i] + share * step[i]

@@ -124,6 +124,7 @@ def total(sums: Iterable[Summary]) -> Summary:
             first.words + other.words,
             first.weights + other.weights,
             first.locations + other.locations,
+            first.profile + other.profile,
         )
     return first
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import digamma, gammaln, polygamma
+from scipy.special import digamma, gammaln
 
 from diln.engine.threads import Threads, cut
 from diln.inference.document_step import document_step
 from diln.inference.documents import Array, Documents, Summary
 from diln.inference.topic_step import expected_topics, gather_statistics, topic_term
-from diln.inference.weights import Weights
+from diln.inference.weights import Weights, known_of
 
 DOCS_AT_ONCE = 64  # documents of one call of a thread; its sums are added to the others' in the documents' order
 TERMS_AT_ONCE = 512
@@ -80,9 +80,9 @@ class Posterior:
         a0, ells = self.weights.a0, located(self.weights.locations)
         theta, ratio = np.empty_like(documents.tokens), np.empty(counts.nnz, self.statistics.dtype)
         pieces = cut(len(documents), DOCS_AT_ONCE)
-        terms = np.zeros((len(documents), 3))
+        terms = np.zeros((len(documents), 4))
         tables, lifts = np.zeros((2, len(pieces), self.n_topics))
-        common = (counts.indptr, counts.indices, counts.data, self.expected, a0, digamma(a0), polygamma(1, a0))
+        common = (counts.indptr, counts.indices, counts.data, self.expected, a0, known_of(a0))
         gate = (ells, packed_pairs(ells, self.statistics.dtype))
         q = (documents.tokens, documents.locations, documents.intercepts, theta, ratio, terms)
         whole = whole_like(self.statistics)
@@ -91,10 +91,8 @@ class Posterior:
             document_step(*common, *gate, first, last, most, tolerance, *q, tables[number], lifts[number], whole)
 
         threads.run(step, pieces)
-        words, weights, places = terms.sum(axis=0)
-        summary = Summary(
-            len(documents), tables.sum(axis=0), lifts.sum(axis=0), float(words), float(weights), float(places)
-        )
+        words, weights, places, profile = (float(value) for value in terms.sum(axis=0))
+        summary = Summary(len(documents), tables.sum(axis=0), lifts.sum(axis=0), words, weights, places, profile)
         lengths = np.asarray(counts.sum(axis=1), np.float64)
         return Visited(self.weights.completed(summary, documents, lengths), theta, ratio)
 

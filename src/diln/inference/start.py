@@ -8,7 +8,7 @@ from diln.engine.compile import kernel
 from diln.engine.threads import Threads, cut
 from diln.inference.documents import Array
 
-CLUSTERED = 10_000  # documents that are clustered at most
+CLUSTERED = 5_000  # documents that are clustered at most
 ROUNDS = 3
 DOCS_AT_ONCE = 64
 SMOOTH = 0.1  # share of the start that is noise rather than clusters

@@ -3,7 +3,7 @@
 import numpy as np
 
 from diln.engine.compile import kernel
-from diln.prob.gamma import digamma, exp_digamma, log_gamma
+from diln.prob.gamma import exp_digamma, log_gamma_digamma
 
 FLOOR = 1e-30  # of exp E ln eta: float32 has smaller numbers, but not their products with small weights
 
@@ -65,11 +65,23 @@ def topic_term(statistics, prior, first, last, out):  # type: ignore[no-untyped-
 
     Equals ``(gammaln(lam) - statistics * digamma(lam)).sum(axis=0)`` with lam = prior + statistics.          # B4
     """
-    bare = log_gamma(prior)
+    size = out.size
+    work, used = np.empty((5, size)), np.empty(size, np.int64)
+    bits = work[3:].view(np.int64)
+    lam, gammas, digammas = work[0], work[1], work[2]
+    lam[0] = prior
+    log_gamma_digamma(lam, gammas, digammas, work[3:], bits, 1)
+    bare = gammas[0]
     for w in range(first, last):
-        for k in range(out.size):
+        n_used = 0
+        for k in range(size):
             extra = np.float64(statistics[w, k])
             if extra < 1e-9 * prior:  # to first order the two terms cancel
                 out[k] += bare
             else:
-                out[k] += log_gamma(prior + extra) - extra * digamma(prior + extra)
+                used[n_used] = k
+                lam[n_used] = prior + extra
+                n_used += 1
+        log_gamma_digamma(lam, gammas, digammas, work[3:], bits, n_used)
+        for i in range(n_used):
+            out[used[i]] += gammas[i] - (lam[i] - prior) * digammas[i]

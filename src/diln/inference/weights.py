@@ -133,11 +133,16 @@ class DirichletWeights(Weights):
         best = np.maximum(tables / np.maximum(lifts, np.finfo(float).tiny), LEAST)
         lengths = documents.tokens.sum(axis=1, dtype=np.float64)
 
-        def objective(a0: Array) -> float:
+        def rest(a0: Array) -> float:
             total = a0.sum()
-            return profile(a0, documents.tokens, threads) + float((gammaln(total) - gammaln(total + lengths)).sum())
+            return float((gammaln(total) - gammaln(total + lengths)).sum())
 
-        self.a0 = best if rho < 1 else not_worse(self.a0, best, objective)
+        def objective(a0: Array) -> float:
+            return profile(a0, documents.tokens, threads) + rest(a0)
+
+        if rho == 1:
+            best = not_worse(self.a0, best, objective, summary.profile + rest(self.a0))
+        self.a0 = best
 
     def terms(self) -> dict[str, float]:
         """None: a0 has no prior."""
@@ -203,11 +208,16 @@ class StickWeights(Weights):
         stats = self.running.tensors()
         best = best_a0(stats["tables"], stats["lifts"], self.a0, self.alpha, self.beta_prior)
 
-        def objective(a0: Array) -> float:
+        def rest(a0: Array) -> float:
             prior = stick_term(a0[-1] / a0.sum(), len(a0), self.alpha) + gamma_term(a0.sum(), *self.beta_prior)
-            return profile(a0, documents.tokens, threads) - float(a0 @ summary.lifts) + prior
+            return prior - float(a0 @ summary.lifts)
 
-        self.a0 = best if rho < 1 else not_worse(self.a0, best, objective)
+        def objective(a0: Array) -> float:
+            return profile(a0, documents.tokens, threads) + rest(a0)
+
+        if rho == 1:
+            best = not_worse(self.a0, best, objective, summary.profile + rest(self.a0))
+        self.a0 = best
         self._alpha = best_alpha(self.p[-1], len(self.a0), self.alpha, self.alpha_prior)
 
     def terms(self) -> dict[str, float]:
@@ -278,7 +288,8 @@ class LocatedWeights(Weights):
     def locate(self, documents: Documents, rho: float, scale: float, threads: Threads) -> None:
         """Move each topic's location by rho times a Newton step."""  # D10, S4
         tokens = np.ascontiguousarray(documents.tokens.T)
-        covariates, offsets = np.ascontiguousarray(documents.locations.T), documents.intercepts
+        covariates = np.ascontiguousarray(documents.locations.T, tokens.dtype)
+        offsets = documents.intercepts
         best, precision = np.empty_like(self.locations), 1 / self.variance
 
         def step(number: int, first: int, last: int) -> None:
@@ -311,22 +322,29 @@ class LocatedWeights(Weights):
         self._locations = tensors["locations"]
 
 
+def known_of(a0: Array) -> Array:
+    """ln Gamma, digamma and trigamma of a0 (3, n_topics)."""
+    return np.vstack([gammaln(a0), digamma(a0), polygamma(1, a0)])
+
+
 def profile(a0: Array, tokens: Array, threads: Threads) -> float:
     """sum_mk ln Gamma(a0_k + n_mk) - ln Gamma(a0_k)."""
     pieces = cut(len(tokens), DOCS_AT_ONCE)
     sums = np.zeros(len(pieces))
-    first, second = digamma(a0), polygamma(1, a0)
+    known = known_of(a0)
 
-    def step(number: int, start: int, stop: int) -> None:
-        sums[number] = weight_terms(a0, first, second, tokens, start, stop)
+    def step(number: int, first: int, last: int) -> None:
+        sums[number] = weight_terms(a0, known, tokens, first, last)
 
     threads.run(step, pieces)
     return float(sums.sum())
 
 
-def not_worse(old: Array, new: Array, objective: Callable[[Array], float]) -> Array:
-    """The new value, or as much of the way to it, halved again and again in ln a0, as does not lower the objective."""
-    before = objective(old)
+def not_worse(old: Array, new: Array, objective: Callable[[Array], float], before: float) -> Array:
+    """The new value, or as much of the way to it, halved again and again in ln a0, as does not lower the objective.
+
+    ``before`` is the objective of the old value.
+    """
     for halvings in range(HALVINGS):
         share = 0.5**halvings
         moved = new if share == 1 else old ** (1 - share) * new**share

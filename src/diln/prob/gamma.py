@@ -1,7 +1,5 @@
 """The gamma function's relatives, for use inside compiled loops."""
 
-from math import log
-
 import numpy as np
 
 from diln.engine.compile import kernel
@@ -80,26 +78,45 @@ def sigmoid_softplus(psi, sigma, soft, bits, powers, size):  # type: ignore[no-u
 
 
 @kernel
-def digamma(x):  # type: ignore[no-untyped-def]
-    """digamma(x) of a positive number in double precision. Equals ``scipy.special.digamma(x)``."""
-    down = 0.0
-    while x < 8.0:
-        down += 1.0 / x
-        x += 1.0
-    v = 1.0 / x
-    v2 = v * v
-    tail = v2 * (1 / 252 - v2 * (1 / 240 - v2 * (1 / 132 - v2 * (691 / 32760 - v2 / 12))))
-    return log(x) - 0.5 * v - v2 * (1 / 12 - v2 / 120) - v2 * v2 * tail - down
+def log_in_place(x, bits, size):  # type: ignore[no-untyped-def]
+    """Replace positive ``x[:size]`` by their logarithms, in arithmetic only; ``bits`` is x seen as 64-bit integers."""
+    for k in range(size):
+        exponent = np.int32((bits[k] >> np.int64(52)) - np.int64(1023))
+        bits[k] = (bits[k] & np.int64(0x000FFFFFFFFFFFFF)) | np.int64(0x3FF0000000000000)
+        m = x[k]  # 1 <= m < 2
+        high = m > 1.4142135623730951
+        m = 0.5 * m if high else m
+        whole = np.float64(exponent + np.int32(1)) if high else np.float64(exponent)
+        z = (m - 1.0) / (m + 1.0)
+        z2 = z * z
+        tail = 1 / 11 + z2 * (1 / 13 + z2 * (1 / 15 + z2 * (1 / 17 + z2 * (1 / 19))))
+        x[k] = whole * LN2 + 2.0 * z * (1.0 + z2 * (1 / 3 + z2 * (1 / 5 + z2 * (1 / 7 + z2 * (1 / 9 + z2 * tail)))))
 
 
 @kernel
-def log_gamma(x):  # type: ignore[no-untyped-def]
-    """ln Gamma(x) of a positive number in double precision. Equals ``scipy.special.gammaln(x)``."""
-    product = 1.0
-    while x < 8.0:
-        product *= x
-        x += 1.0
-    v = 1.0 / x
-    v2 = v * v
-    tail = v * (1 / 12 - v2 * (1 / 360 - v2 * (1 / 1260 - v2 * (1 / 1680 - v2 * (1 / 1188 - v2 * (691 / 360360))))))
-    return (x - 0.5) * log(x) - x + HALF_LN_2PI + tail - log(product)
+def log_gamma_digamma(a, gammas, digammas, scratch, bits, size):  # type: ignore[no-untyped-def]
+    """Fill ``gammas[:size]`` with ln Gamma(a) and ``digammas[:size]`` with digamma(a), in arithmetic only.
+
+    ``scratch`` (2, at least size) of doubles is seen as 64-bit integers by ``bits``.
+    Equals ``scipy.special.gammaln(a), scipy.special.digamma(a)``.
+    """
+    product, z, product_bits, z_bits = scratch[0], scratch[1], bits[0], bits[1]
+    for k in range(size):
+        x = a[k]
+        x4 = x + 4.0
+        p, q = x * (x + 1.0), (x + 2.0) * (x + 3.0)
+        p4, q4 = x4 * (x4 + 1.0), (x4 + 2.0) * (x4 + 3.0)
+        down = ((2.0 * x + 1.0) * q + (2.0 * x + 5.0) * p) / (p * q)
+        digammas[k] = -down - ((2.0 * x4 + 1.0) * q4 + (2.0 * x4 + 5.0) * p4) / (p4 * q4)
+        product[k] = p * q * p4 * q4
+        z[k] = x + 8.0
+    log_in_place(product, product_bits, size)
+    log_in_place(z, z_bits, size)
+    for k in range(size):
+        x = a[k] + 8.0
+        v = 1.0 / x
+        v2 = v * v
+        tail = v * (1 / 12 - v2 * (1 / 360 - v2 * (1 / 1260 - v2 * (1 / 1680 - v2 * (1 / 1188 - v2 * (691 / 360360))))))
+        gammas[k] = (x - 0.5) * z[k] - x + HALF_LN_2PI + tail - product[k]
+        tail = v2 * (1 / 252 - v2 * (1 / 240 - v2 * (1 / 132 - v2 * (691 / 32760 - v2 / 12))))
+        digammas[k] += z[k] - 0.5 * v - v2 * (1 / 12 - v2 / 120) - v2 * v2 * tail
