@@ -16,7 +16,7 @@ class Documents:
 
     tokens: Array  # (n_docs, n_topics) n: expected tokens of each topic; q(Z_mk) has shape a0_k + n_mk
     locations: Array  # (n_docs, d) u
-    intercepts: Array  # (n_docs,) s = ln(N / xi); q(Z_mk) has rate e^-w_mk + e^s_m
+    intercepts: Array  # (n_docs,) s = ln(N / xi); q(Z_mk) has rate e^-w_mk + e^s_m  # D4
 
     def __getitem__(self, rows: slice) -> "Documents":
         return Documents(self.tokens[rows], self.locations[rows], self.intercepts[rows])

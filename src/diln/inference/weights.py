@@ -221,7 +221,7 @@ class StickWeights(Weights):
         self._alpha = best_alpha(self.p[-1], len(self.a0), self.alpha, self.alpha_prior)
 
     def terms(self) -> dict[str, float]:
-        """ln p(V | alpha), ln p(alpha), ln p(beta)."""
+        """ln p(V | alpha), ln p(alpha), ln p(beta)."""  # B5
         return {
             "sticks": stick_term(self.p[-1], len(self.a0), self.alpha),
             "alpha": gamma_term(self.alpha, *self.alpha_prior),
@@ -275,7 +275,7 @@ class LocatedWeights(Weights):
         return even_start(lengths, len(self.a0), self.n_dims, self.sticks.intercepts(lengths), dtype)
 
     def completed(self, summary: Summary, documents: Documents, lengths: Array) -> Summary:
-        """The constants of the gate and of the document locations' prior."""
+        """The constants of the gate and of the document locations' prior."""  # B3, D5
         summary.weights += rate_constant(lengths)
         summary.locations -= 0.5 * self.n_dims * LN_2PI * len(lengths)
         return summary
@@ -299,7 +299,7 @@ class LocatedWeights(Weights):
         self._locations = (1 - rho) * self.locations + rho * best
 
     def terms(self) -> dict[str, float]:
-        """The sticks' terms and ln p(ell)."""
+        """The sticks' terms and ln p(ell)."""  # B6
         n_topics = len(self.a0)
         value = -0.5 * (self.locations**2).sum() / self.variance
         value -= 0.5 * n_topics * self.n_dims * (LN_2PI + np.log(self.variance))

@@ -19,7 +19,7 @@ def weight_moments(topic_weights: ArrayLike, beta: float, kernel_matrix: ArrayLi
     p = weights_at_most_one("topic_weights", topic_weights)
     K = covariance("kernel_matrix", kernel_matrix, len(p))
     beta = positive("beta", beta)
-    mean = beta * p * np.exp(np.diag(K) / 2)
+    mean = beta * p * np.exp(np.diag(K) / 2)  # M1
     return mean, np.outer(mean, mean) * np.expm1(K) + _gamma_variance(beta * p, K)
 
 
@@ -32,7 +32,7 @@ def weight_moments_marginal(alpha: float, beta: float, kernel_matrix: ArrayLike)
     K = covariance("kernel_matrix", kernel_matrix)
     beta = positive("beta", beta)
     p, pp = stick_moments(alpha, len(K))
-    scale = beta * np.exp(np.diag(K) / 2)
+    scale = beta * np.exp(np.diag(K) / 2)  # M2
     shared = np.outer(scale, scale) * (pp * np.exp(K) - np.outer(p, p))
     return scale * p, shared + _gamma_variance(beta * p, K)
 
@@ -40,7 +40,7 @@ def weight_moments_marginal(alpha: float, beta: float, kernel_matrix: ArrayLike)
 def stick_moments(alpha: float, n: int) -> tuple[FloatArray, FloatArray]:
     """E p[i] (n,) and E p[i] p[j] (n, n) of the first n of infinitely many sticks with shares V ~ Beta(1, alpha)."""
     alpha, n = positive("alpha", alpha), whole("n", n)
-    left = alpha / (1 + alpha)  # E (1 - V)
+    left = alpha / (1 + alpha)  # E (1 - V); M3
     left_of_both = alpha / (2 + alpha)  # E (1 - V)^2
     order = np.arange(n, dtype=np.float64)
     first, last = np.minimum.outer(order, order), np.maximum.outer(order, order)
