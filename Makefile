@@ -14,7 +14,10 @@ DATA ?= # for `make bench`: a .jsonl.gz file of documents; by default the built-
 demo: $(VENV)/.core
 	@rm -rf $(OUT)
 	$(BIN)/diln corpus build builtin:docs --output $(OUT)/corpus
-	$(BIN)/diln corpus info $(OUT)/corpus
+	$(BIN)/diln fit $(OUT)/corpus --output $(OUT)/model --tol 1e-4 --seed 1
+	$(BIN)/diln topics $(OUT)/model --top 20
+	$(BIN)/diln correlations $(OUT)/model
+	$(BIN)/diln info $(OUT)/model
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto

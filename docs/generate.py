@@ -1,4 +1,4 @@
-"""Make the generated parts of the documentation: the reference of the command line, and the picture of its output.
+"""Make the generated parts of the documentation: the reference of the command line, and pictures of its output.
 
 python docs/generate.py
 
@@ -6,6 +6,8 @@ A test compares the reference with what this makes.
 """
 
 import io
+import os
+from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,10 +15,8 @@ import typer
 from rich.console import Console
 from typer.cli import get_docs_for_click
 
-from diln.cli import corpus
+from diln.cli import corpus, fit, model
 from diln.cli.main import app
-from diln.corpus import build, summarise
-from diln.datasets import docs_source
 
 HERE = Path(__file__).parent
 # As rich's own, without the fonts that it loads from the network.
@@ -39,19 +39,31 @@ def command_reference() -> str:
     return f"{text.strip()}\n"
 
 
-def picture() -> str:
-    """What ``diln corpus info`` prints for the built-in documents, as SVG."""
-    screen = Console(record=True, width=74, file=io.StringIO(), highlight=False, force_terminal=True)
-    corpus.OUT = screen
-    with TemporaryDirectory() as folder:
-        stored = build(docs_source(), Path(folder) / "corpus")
-        size = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
-        screen.print("[green]$[/] diln corpus info build/demo/corpus")
-        corpus.show(summarise(stored), "build/demo/corpus", size, full=True)
+def picture(command: str, width: int = 80) -> str:
+    """What a command prints, as SVG."""
+    screen = Console(record=True, width=width, file=io.StringIO(), highlight=False, force_terminal=True)
+    corpus.OUT = fit.OUT = model.OUT = screen
+    screen.print(f"[green]$[/] diln {command}")
+    app(command.split(), standalone_mode=False)
     return screen.export_svg(title="", code_format=SVG, unique_id="diln")
 
 
+def pictures() -> dict[str, str]:
+    """Pictures, by name, of what the commands of ``make demo`` print."""
+    with TemporaryDirectory() as folder, chdir(folder):
+        Path("build/demo").mkdir(parents=True)
+        picture("corpus build builtin:docs -o build/demo/corpus")
+        picture("fit build/demo/corpus -o build/demo/model --tol 1e-4 --seed 1")
+        return {
+            "corpus-info": picture("corpus info build/demo/corpus", width=74),
+            "topics": picture("topics build/demo/model --top 20"),
+            "correlations": picture("correlations build/demo/model"),
+        }
+
+
 if __name__ == "__main__":
+    os.environ.pop("COLUMNS", None)
     (HERE / "cli.md").write_text(command_reference(), encoding="utf-8")
     (HERE / "images").mkdir(exist_ok=True)
-    (HERE / "images" / "corpus-info.svg").write_text(picture(), encoding="utf-8")
+    for name, drawing in pictures().items():
+        (HERE / "images" / f"{name}.svg").write_text(drawing, encoding="utf-8")

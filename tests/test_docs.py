@@ -50,5 +50,6 @@ def test_make_has_the_targets_that_the_readme_promises():
         ["make", "--dry-run", "demo", "test", "check", "bench", "docs"],
         cwd=ROOT, capture_output=True, text=True, check=True, env={**os.environ, "MAKEFLAGS": ""},
     ).stdout  # fmt: skip
-    for step in ("corpus build builtin:docs", "corpus info", "pytest", "ruff check", "mypy", "mkdocs build"):
+    steps = ["corpus build builtin:docs", "diln fit", "diln topics", "diln correlations", "diln info"]
+    for step in [*steps, "pytest", "ruff check", "mypy", "mkdocs build"]:
         assert step in shown

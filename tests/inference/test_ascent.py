@@ -270,7 +270,8 @@ def test_gradients_of_topic_locations_are_unbiased_over_batches():
         slope, matrix = np.empty(len(ell)), np.empty((len(ell), len(ell)))
         topic_values(
             np.ascontiguousarray(documents.tokens[:, k]), a0, np.ascontiguousarray(documents.locations.T),
-            documents.intercepts, ell, 2.0, scale, True, slope, matrix, np.empty((5, TILE)), np.empty(TILE), np.empty(TILE, np.int64),
+            documents.intercepts, ell, 2.0, scale, True, slope, matrix,
+            np.empty((5, TILE)), np.empty(TILE), np.empty(TILE, np.int64),
         )  # fmt: skip
         return slope
 

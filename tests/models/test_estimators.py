@@ -182,6 +182,14 @@ def test_a_reloaded_model_gives_the_same_bits_and_goes_on_as_if_it_had_never_sto
     np.testing.assert_array_equal(again.transform(corpus), whole.transform(corpus))
 
 
+def test_a_model_started_from_another_and_a_generator_can_go_on_after_loading(corpus, tmp_path):
+    model = small(DILN, init=small(HDP).fit(corpus), random_state=np.random.default_rng(3)).fit(corpus)
+    model.save(tmp_path / "model")
+    again = diln.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.partial_fit(corpus).components_, model.partial_fit(corpus).components_)
+    assert again.fit(corpus).n_iter_ > 0
+
+
 def test_partial_fit_learns(corpus):
     stream = small(DILN, n_components=8, batch_size=30, learning_offset=2.0)
     values = [stream.partial_fit(corpus).perplexity(corpus) for _ in range(8)]

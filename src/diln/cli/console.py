@@ -1,9 +1,10 @@
 """What the command shows: results on the standard output, all else (progress, notes, errors) on the standard error."""
 
 import json
+import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self, TextIO
@@ -11,8 +12,20 @@ from typing import Any, Self, TextIO
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
 
-OUT = Console(highlight=False)
+WIDE = 10_000  # characters of a line that no terminal has to show
+
+
+def output(stream: TextIO | None = None) -> Console:
+    """Where results go: lines as wide as the terminal, or as wide as they are where there is none."""
+    console = Console(file=stream, highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = WIDE
+    return console
+
+
+OUT = output()
 ERR = Console(stderr=True, highlight=False)
 
 
@@ -27,19 +40,45 @@ def complain(kind: str, text: str) -> None:
     ERR.print(f"[{style}]{kind}:[/] {escape(text)}", soft_wrap=True)
 
 
+def facts(rows: Mapping[str, str]) -> Table:
+    """Names and values side by side; those without a value are left out."""
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    for name, value in rows.items():
+        if value:
+            table.add_row(name, escape(value))
+    return table
+
+
+def bar(share: float, width: int) -> str:
+    """A bar of this share of the width, and at least a mark."""
+    return f"[cyan]{'━' * max(1, round(width * share))}[/]"
+
+
 @contextmanager
-def plain_warnings() -> Iterator[None]:
+def plain_warnings(reword: Callable[[str], str] = str) -> Iterator[None]:
     """Show Python's warnings as a line each, without the code they came from."""
 
     def show(
         message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
     ) -> None:
-        complain("warning", str(message))
+        complain("warning", reword(str(message)))
 
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         warnings.showwarning = show
         yield
+
+
+@contextmanager
+def told_of_interrupts(outcome: str) -> Iterator[None]:
+    """Say what became of the work where it is interrupted."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        complain("error", f"interrupted; {outcome}")
+        raise
 
 
 class ProgressLine:
@@ -69,8 +108,6 @@ class ProgressLine:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.progress.stop()
-        if kind is KeyboardInterrupt:
-            complain("error", "interrupted; nothing was changed")
 
     def note(self, text: str) -> None:
         """Show what was guessed."""

@@ -9,6 +9,9 @@ import typer
 from diln import __version__
 from diln.cli.console import complain, plain_warnings
 from diln.cli.corpus import app as corpus_app
+from diln.cli.fit import app as fit_app
+from diln.cli.model import app as model_app
+from diln.cli.predict import app as predict_app
 from diln.errors import DilnError
 
 EXIT_CODES = "Exit codes: 0 done, 1 a fault of the machine or of diln, 2 bad input or usage, 130 interrupted."
@@ -22,6 +25,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(corpus_app, name="corpus")
+for commands in (fit_app, model_app, predict_app):
+    app.add_typer(commands)
 
 
 def _version(wanted: bool) -> None:

@@ -22,7 +22,9 @@ def compiled(function: Callable[..., Any]) -> Any:
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a loop over numbers as ``compiled`` does, with sums in whatever order is fastest.
 
-    The order is fixed when the loop is compiled: the same input gives the same bits each time.
+    The order is fixed when the loop is compiled: the same input gives the same bits each time. Keep sums and stores in
+    loops of their own: a loop that has both is compiled in two versions, with sums in different orders, and where the
+    arrays happen to lie in memory decides which of them runs.
     """
     return _compile(function, fastmath=REORDER, error_model="numpy")
 

@@ -91,8 +91,9 @@ def weight_term(a0, known, n, tables, used, work, bits):  # type: ignore[no-unty
             size += 1
     log_gamma_digamma(a, gammas, digammas, work[3:], bits, size)
     for i in range(size):
+        value += gammas[i] - known[0, used[i]]
+    for i in range(size):
         k = used[i]
-        value += gammas[i] - known[0, k]
         tables[k] += a0[k] * (digammas[i] - known[1, k])
     return value
 
@@ -159,6 +160,7 @@ def document_step(  # type: ignore[no-untyped-def]
             change = 0.0
             for k in range(size):
                 change += abs(fresh[k] - n[k])
+            for k in range(size):
                 n[k] = fresh[k]
                 a[k] = a0[k] + n[k]
             settled = change < tolerance * size
@@ -189,6 +191,9 @@ def document_step(  # type: ignore[no-untyped-def]
             for i in range(dims):
                 locations[m, i] = x[i]
                 terms[m, 2] -= 0.5 * x[i] * x[i]
+            gate = 0.0
             for k in range(size):
-                terms[m, 1] += n[k] * psi[k] - (a0[k] + n[k]) * soft[k]
+                gate += n[k] * psi[k] - (a0[k] + n[k]) * soft[k]
+            terms[m, 1] += gate
+            for k in range(size):
                 lifts[k] += soft[k]

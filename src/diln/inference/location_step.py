@@ -46,14 +46,17 @@ def topic_values(  # type: ignore[no-untyped-def]
             tokens = np.float64(n[first + m])
             a = a0 + tokens
             value += tokens * psi[m] - a * soft[m]
-            rest[m] = tokens - a * sigma[m]
-            curvature[m] = a * sigma[m] * (1.0 - sigma[m])
         if not slopes:
             continue
+        for m in range(size):
+            a = a0 + np.float64(n[first + m])
+            rest[m] = np.float64(n[first + m]) - a * sigma[m]
+            curvature[m] = a * sigma[m] * (1.0 - sigma[m])
         for i in range(dims):
             slope = 0.0
             for m in range(size):
                 slope += rest[m] * covariates[i, first + m]
+            for m in range(size):
                 weighted[m] = real(curvature[m]) * covariates[i, first + m]
             gradient[i] += slope
             for j in range(i + 1):

@@ -154,6 +154,10 @@ class Fitted:
         values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in content["parameters"].items()
         }
+        if values["init"] not in ("kmeans", "random"):  # another model, which has done its part
+            values["init"] = "kmeans"
+        if isinstance(values["random_state"], str):  # a generator, of which the seed was drawn
+            values["random_state"] = content["state"]["seed"]
         parameters = KINDS[content["class"]](**values)
         weights = parameters.weights(np.random.default_rng(0))
         weights.restore(tensors)

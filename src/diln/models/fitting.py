@@ -50,7 +50,7 @@ def begin(parameters: Parameters, rows: Rows, vocabulary: list[str], threads: Th
     tokens = counts.data.sum(dtype=np.float64) * rows.n_docs / counts.shape[0]
     if not tokens:
         raise ValueError("no document has a token; give counts that are not all 0")
-    statistics = _start(parameters, counts, tokens, rng, threads)
+    statistics = _start(parameters, counts, vocabulary, tokens, rng, threads)
     posterior = Posterior(
         np.ascontiguousarray(statistics, np.float32), float(parameters.topic_word_prior), parameters.weights(rng)
     )
@@ -58,7 +58,12 @@ def begin(parameters: Parameters, rows: Rows, vocabulary: list[str], threads: Th
 
 
 def _start(
-    parameters: Parameters, counts: csr_array, tokens: float, rng: np.random.Generator, threads: Threads
+    parameters: Parameters,
+    counts: csr_array,
+    vocabulary: list[str],
+    tokens: float,
+    rng: np.random.Generator,
+    threads: Threads,
 ) -> Array:
     size, n_terms, init = parameters.n_components, counts.shape[1], parameters.init
     if init == "kmeans":
@@ -74,6 +79,9 @@ def _start(
             f"init is a model of {topics.shape[1]:,} terms but the documents have {n_terms:,}; fit both on the same "
             "vocabulary"
         )
+    known = getattr(init, "vocabulary_", getattr(init, "vocabulary", None))
+    if list(known or []) != vocabulary:
+        raise ValueError("init is a model of other terms than the documents have; fit both on the same vocabulary")
     return start.fitted_topics(topics[np.argsort(-weights, kind="stable")], size, tokens, rng)
 
 

@@ -1,0 +1,193 @@
+"""``diln topics``, ``diln correlations`` and ``diln info``: what a model has found, and how."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from diln.cli.console import OUT, facts, say_json
+from diln.cli.fit import FLAGS
+from diln.cli.options import JsonOption, ModelArg
+from diln.cli.tables import (
+    WORDS,
+    counted,
+    listed,
+    size_on_disk,
+    sparkline,
+    summary,
+    topic_json,
+    topic_table,
+)
+from diln.errors import DilnError
+
+if TYPE_CHECKING:
+    from diln.analysis import Correlations, Pair, Topic
+    from diln.models.fitted import Fitted
+
+app = typer.Typer()
+
+PAIR_WORDS = 6  # of a topic of a pair, unless told otherwise
+BESIDE_PAIR = 29  # characters that the other columns of a pair take
+COVARIANCE = 12  # characters of the column that only a wide line has room for
+WIDE_PAIR = 100
+SPARK_WIDTH = 40
+NOT_TOLD = {"n_jobs", "random_state", "verbose"}  # parameters that say nothing of the model
+
+WordsOption = Annotated[
+    int | None, typer.Option("--words", min=1, help="Words of each topic; by default as many as fit on the line.")
+]
+
+
+@app.command("topics", epilog="Example:\n\ndiln topics model --top 20 --words 15")
+def topics_command(
+    model: ModelArg,
+    words: WordsOption = None,
+    top: Annotated[int | None, typer.Option("--top", min=1, help="Most topics to show; by default all in use.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Show a model's topics in use, the largest first. A topic's number is the same everywhere."""
+    from diln.analysis import largest_topics
+    from diln.models.fitted import Fitted
+
+    fitted = Fitted.load(model)
+    topics = largest_topics(fitted, top, words or WORDS)
+    if json:
+        numbers = {"directory": str(model), "topics_in_use": fitted.n_topics, "truncation": fitted.posterior.n_topics}
+        say_json({**numbers, "topics": [topic_json(topic) for topic in topics]})
+    else:
+        show_topics(topics, fitted.n_topics, words)
+
+
+def show_topics(topics: Sequence["Topic"], of: int, words: int | None = None) -> None:
+    """Print topics, of so many in use."""
+    OUT.print(f"[bold]topics in use[/] ({counted(len(topics), of)})")
+    OUT.print(topic_table(topics, OUT, words))
+
+
+@app.command("correlations", epilog="Example:\n\ndiln correlations model --pairs 20")
+def correlations_command(
+    model: ModelArg,
+    pairs: Annotated[int, typer.Option("--pairs", min=1, help="Most pairs of each kind.")] = 10,
+    words: WordsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show which topics go together and which avoid each other."""
+    from diln.analysis import correlated_pairs, largest_topics
+    from diln.models.fitted import Fitted
+
+    fitted = Fitted.load(model)
+    try:
+        found = correlated_pairs(fitted, pairs)
+    except ValueError as error:  # a model without correlations
+        raise DilnError(f"{model}: {error}") from None
+    topics = {topic.id: topic for topic in largest_topics(fitted, None, words or PAIR_WORDS)}
+    if json:
+        kinds = {"positive": found.positive, "negative": found.negative}
+        say_json(
+            {"directory": str(model)} | {kind: [_pair_json(pair, topics) for pair in kinds[kind]] for kind in kinds}
+        )
+    else:
+        show_correlations(found, topics, words)
+
+
+def _pair_json(pair: "Pair", topics: dict[int, "Topic"]) -> dict[str, Any]:
+    return {
+        **asdict(pair),
+        "first_words": list(topics[pair.first].words),
+        "second_words": list(topics[pair.second].words),
+    }  # fmt: skip
+
+
+def show_correlations(found: "Correlations", topics: dict[int, "Topic"], words: int | None = None) -> None:
+    """Print pairs of topics with their words."""
+    if not found.positive and not found.negative:
+        OUT.print("there are no pairs: one topic is in use")
+    gap = ""
+    for title, pairs, style in (
+        ("topics that go together", found.positive, "green"),
+        ("topics that avoid each other", found.negative, "red"),
+    ):
+        if pairs:
+            OUT.print(f"{gap}[bold]{title}[/]")
+            OUT.print(_pair_table(pairs, topics, words, style))
+            gap = "\n"
+
+
+def _pair_table(pairs: Sequence["Pair"], topics: dict[int, "Topic"], words: int | None, style: str) -> Table:
+    wide = OUT.width >= WIDE_PAIR
+    room = (OUT.width - BESIDE_PAIR - (COVARIANCE if wide else 0)) // 2
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("correlation", justify="right", style=style)
+    if wide:
+        table.add_column("covariance", justify="right")
+    for _ in range(2):
+        table.add_column("topic", justify="right", style="bold")
+        table.add_column("words", no_wrap=words is None)
+    for pair in pairs:
+        cells = [f"{pair.correlation:+.2f}", *([f"{pair.covariance:+.2f}"] if wide else [])]
+        for one in (pair.first, pair.second):
+            cells += [str(one), escape(listed(topics[one].words, words, room))]
+        table.add_row(*cells)
+    return table
+
+
+@app.command("info", epilog="Example:\n\ndiln info model --json")
+def info_command(model: ModelArg, json: JsonOption = False) -> None:
+    """Show what a model is: its parameters, its numbers, and how it was fitted."""
+    from diln.files import read_manifest
+    from diln.models.files import MODEL
+    from diln.models.fitted import Fitted
+
+    fitted, versions = Fitted.load(model), read_manifest(model, MODEL)["versions"]
+    if json:
+        say_json(_info_json(fitted, model, versions))
+        return
+    OUT.print(f"[bold]{escape(str(model))}[/]", soft_wrap=True)
+    OUT.print(facts(_info(fitted, model, versions)))
+
+
+def _info(fitted: "Fitted", directory: Path, versions: dict[str, str]) -> dict[str, str]:
+    told = told_parameters(fitted)
+    return {
+        **summary(fitted),
+        "terms": f"{len(fitted.vocabulary):,}",
+        "alpha, beta": "" if fitted.alpha is None else f"{fitted.alpha:.3g}, {fitted.beta:.3g}",
+        "parameters": ", ".join(f"{FLAGS.get(name, name)} {value}" for name, value in told.items()),
+        "seed": str(fitted.seed),
+        "history": history(fitted),
+        "steps": f"{fitted.steps:,}" if fitted.steps else "",
+        "on disk": f"{size_on_disk(directory) / 1e6:,.1f} MB",
+        "written by": ", ".join(f"{name} {version}" for name, version in versions.items()),
+    }  # fmt: skip
+
+
+def history(fitted: "Fitted") -> str:
+    """The bound, or else the perplexity, over the passes."""
+    for name in ("bound", "perplexity"):
+        values = [float(entry[name]) for entry in fitted.history if entry.get(name) is not None]
+        if len(values) > 1:
+            return f"{name} {values[0]:,.0f} {sparkline(values, SPARK_WIDTH)} {values[-1]:,.0f}"
+    return ""
+
+
+def told_parameters(fitted: "Fitted") -> dict[str, Any]:
+    """The parameters that are not as they are by default."""
+    from diln.models.parameters import DEFAULTS, plain
+
+    default = {name: plain(value) for name, value in DEFAULTS[fitted.kind].items()}
+    values = fitted.parameters.to_json()
+    return {name: value for name, value in values.items() if name not in NOT_TOLD and value != default[name]}
+
+
+def _info_json(fitted: "Fitted", directory: Path, versions: dict[str, str]) -> dict[str, Any]:
+    return {
+        "directory": str(directory), "model": fitted.kind, "parameters": fitted.parameters.to_json(),
+        "documents": fitted.population, "terms": len(fitted.vocabulary), "topics_in_use": fitted.n_topics,
+        "truncation": fitted.posterior.n_topics, "alpha": fitted.alpha, "beta": fitted.beta, "bound": fitted.bound,
+        "passes": fitted.passes, "steps": fitted.steps, "documents_visited": fitted.seen, "seed": fitted.seed,
+        "history": fitted.history, "versions": versions, "bytes": size_on_disk(directory),
+    }  # fmt: skip

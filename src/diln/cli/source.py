@@ -1,0 +1,188 @@
+"""Where documents come from: what a source can be, and the options that say how it is read and counted."""
+
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from diln.cli.console import ProgressLine
+from diln.cli.options import Given, Options, flag
+from diln.errors import SourceError
+from diln.files import MANIFEST
+
+if TYPE_CHECKING:
+    from diln.corpus import Corpus
+    from diln.corpus.sources import Source
+
+READING_PANEL, TOKENS_PANEL, TERMS_PANEL = "Reading", "Tokens", "Terms and documents"
+BUILTIN_PREFIX = "builtin:"
+BUILTIN_NAMES = ("docs",)  # of diln.datasets.BUILTIN, which takes long to import
+
+
+class Format(Enum):
+    """What a file is: diln.corpus.FORMATS, which takes long to import."""
+
+    folder = "folder"
+    lines = "lines"
+    csv = "csv"
+    tsv = "tsv"
+    jsonl = "jsonl"
+    parquet = "parquet"
+    ldac = "ldac"
+    uci = "uci"
+    npz = "npz"
+
+
+class OnError(Enum):
+    """What to do with bytes that are not text."""
+
+    strict = "strict"
+    replace = "replace"
+    ignore = "ignore"
+
+
+class Letters(Enum):
+    """Which characters are letters."""
+
+    unicode = "unicode"
+    ascii = "ascii"
+
+
+FILES = (
+    "a folder of .txt files, or a .txt (a document a line), .csv, .tsv, .jsonl (each also .gz), .parquet, LDA-C, "
+    f"UCI docword or .npz file; or {', '.join(BUILTIN_PREFIX + name for name in BUILTIN_NAMES)}."
+)
+FilesArg = Annotated[str, typer.Argument(metavar="SOURCE", help=f"A{FILES[1:]}", show_default=False)]
+SourceArg = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE", help=f"A corpus directory, or what one is built from: {FILES}", show_default=False
+    ),
+]
+
+
+def _documents(value: str | None) -> int | float | None:
+    """A number of documents (5) or a share of them (0.5)."""
+    if value is None:
+        return None
+    try:
+        return float(value) if "." in value else int(value)
+    except ValueError:
+        raise typer.BadParameter(f"{value!r} is neither a number of documents (5) nor a share of them (0.5)") from None
+
+
+def _ngrams(value: int | None) -> tuple[int, int] | None:
+    return None if value is None else (1, value)
+
+
+def _reading(*flags: str, **settings: Any) -> Any:
+    return typer.Option(*flags, rich_help_panel=READING_PANEL, **settings)
+
+
+def _tokens(*flags: str, **settings: Any) -> Any:
+    return typer.Option(*flags, rich_help_panel=TOKENS_PANEL, **settings)
+
+
+def _terms(*flags: str, **settings: Any) -> Any:
+    return typer.Option(*flags, rich_help_panel=TERMS_PANEL, **settings)
+
+
+READING: Options = {
+    "text": Annotated[
+        list[str] | None, _reading("--text", help="Column of the text; give it again to count several together.")
+    ],
+    "id": Annotated[str | None, _reading("--id", help="Column of the id, or none.")],
+    "title": Annotated[str | None, _reading("--title", help="Column of the title.")],
+    "date": Annotated[str | None, _reading("--date", help="Column of the date.")],
+    "label": Annotated[str | None, _reading("--label", help="Column of the label.")],
+    "format": Annotated[Format | None, _reading("--format", help="What the file is, if its name does not tell.")],
+    "delimiter": Annotated[str | None, _reading("--delimiter", help="What separates columns of a .csv file.")],
+    "encoding": Annotated[str | None, _reading("--encoding", help="Encoding of the text.", show_default="utf-8")],
+    "errors": Annotated[
+        OnError | None, _reading("--errors", help="What to do with bytes that are not text.", show_default="strict")
+    ],
+    "vocabulary": Annotated[
+        Path | None,
+        _reading(
+            "--vocabulary",
+            help="File with a term a line: the terms of a file of counts, or the only ones to count in text.",
+        ),
+    ],
+}
+TOKENS: Options = {
+    "alphabet": Annotated[
+        Letters | None, _tokens("--alphabet", help="Letters of every script, or a to z.", show_default="unicode")
+    ],
+    "lowercase": Annotated[
+        bool | None, _tokens("--lowercase/--case", help="Whether case is ignored.", show_default="lowercase")
+    ],
+    "min_length": Annotated[int | None, _tokens("--min-length", min=1, help="Characters a token needs; by default 3.")],
+    "stop_words": Annotated[
+        str | None,
+        _tokens("--stop-words", help="english, sklearn, none, or a file with a word a line.", show_default="english"),
+    ],
+    "ngram_range": Annotated[
+        int | None,
+        _tokens("--ngrams", min=1, callback=_ngrams, help="Longest run of tokens that is a term.", show_default="1"),
+    ],
+    "token_pattern": Annotated[str | None, _tokens("--token-pattern", help="Regular expression of a token.")],
+}
+TERMS: Options = {
+    "min_df": Annotated[
+        str | None,
+        _terms(
+            "--min-df",
+            callback=_documents,
+            help="Fewest documents of a term: a number, or a share such as 0.001. By default 1 to 10, by the "
+            "corpus's size.",
+        ),
+    ],
+    "max_df": Annotated[
+        str | None,
+        _terms("--max-df", callback=_documents, help="Most documents of a term. By default 0.5 of them."),
+    ],
+    "max_terms": Annotated[int | None, _terms("--max-terms", min=1, help="Most terms. By default 10,000 or more.")],
+}
+
+
+def source_of(name: str) -> "Path | Source":
+    """The source that a name stands for."""
+    if not name.startswith(BUILTIN_PREFIX):
+        return Path(name)
+    from diln.datasets import BUILTIN
+
+    builtin = BUILTIN.get(name.removeprefix(BUILTIN_PREFIX))
+    if builtin is None:
+        raise SourceError(f"{name}: there is no such corpus; there is {', '.join(BUILTIN_PREFIX + n for n in BUILTIN)}")
+    return builtin()
+
+
+def is_corpus(name: str) -> bool:
+    """Whether the name is that of a directory written by diln."""
+    return (Path(name) / MANIFEST).is_file()
+
+
+def check_rule(text: Given) -> None:
+    """Raise, in one sentence, if the options make no rule for tokens."""
+    from diln.corpus import TextRule
+
+    try:
+        TextRule(**text)
+    except ValueError as error:
+        raise SourceError(str(error)) from None
+
+
+def read_corpus(name: str, reading: Given, text: Given, jobs: int, quiet: bool) -> "Corpus":
+    """The corpus in a directory, or of a source that is counted in memory."""
+    from diln.corpus import Corpus
+
+    if not is_corpus(name):
+        check_rule(text)
+        source: Any = source_of(name)
+        with ProgressLine("counting", quiet=quiet) as watch:
+            return Corpus.read(source, n_jobs=jobs, watch=watch, **reading, **text)
+    given = [flag(kind) for option, kind in {**READING, **TOKENS, **TERMS}.items() if option in {**reading, **text}]
+    if given:
+        raise SourceError(f"{name}: is a corpus, which is read and counted already; leave out {', '.join(given)}")
+    return Corpus.open(name)

@@ -1,0 +1,88 @@
+"""Models and topics as several commands print them."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from diln.cli.console import bar
+
+if TYPE_CHECKING:
+    from diln.analysis import Topic
+    from diln.models.fitted import Fitted
+
+BAR_WIDTH = 12
+WORDS = 10  # of a topic, unless told otherwise
+BESIDE = 29  # characters that the columns before a topic's words take
+SPARKS = "▁▂▃▄▅▆▇█"
+
+
+def topic_table(topics: Sequence["Topic"], screen: Console, n_words: int | None) -> Table:
+    """Topics with their shares and words: as many words as asked for, or as the line has room for."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("topic", justify="right", style="bold")
+    table.add_column("share", justify="right")
+    table.add_column()
+    table.add_column("words", no_wrap=n_words is None)
+    most = max((topic.weight for topic in topics), default=1.0)
+    for topic in topics:
+        words = listed(topic.words, n_words, screen.width - BESIDE)
+        table.add_row(str(topic.id), f"{topic.weight:.1%}", bar(topic.weight / most, BAR_WIDTH), escape(words))
+    return table
+
+
+def listed(words: Sequence[str], n_words: int | None, width: int) -> str:
+    """So many words, or as many as there is room for; with commas where a term is of several words."""
+    gap = ", " if any(" " in word for word in words) else " "
+    shown = list(words[: WORDS if n_words is None else n_words])
+    while n_words is None and len(shown) > 1 and cell_len(gap.join(shown)) > width:
+        shown.pop()
+    return gap.join(shown)
+
+
+def topic_json(topic: "Topic") -> dict[str, Any]:
+    """A topic for machines."""
+    return asdict(topic)
+
+
+def sparkline(values: Sequence[float], width: int) -> str:
+    """Values as a row of bars, at most so many: from the lowest to the highest."""
+    if len(values) > width:
+        values = [values[round(at * (len(values) - 1) / (width - 1))] for at in range(width)]
+    low, high = min(values), max(values)
+    step = (high - low) / (len(SPARKS) - 1) or 1.0
+    return "".join(SPARKS[round((value - low) / step)] for value in values)
+
+
+def size_on_disk(directory: Path) -> int:
+    """Bytes of the files in a directory."""
+    return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
+
+
+def summary(fitted: "Fitted") -> dict[str, str]:
+    """A model in a few facts."""
+    bound, perplexity = fitted.bound, last(fitted, "perplexity")
+    done = fitted.parameters.learning_method == "batch" and fitted.passes >= fitted.parameters.plan().max_iter
+    return {
+        "model": fitted.kind,
+        "documents": f"{fitted.population:,.0f}",
+        "topics": f"{fitted.n_topics:,} in use of {fitted.posterior.n_topics:,}",
+        "bound": "" if bound is None else f"{bound:,.0f}",
+        "perplexity": "" if perplexity is None else f"{perplexity:,.1f}",
+        "passes": f"{fitted.passes:,}{', as many as were allowed' if done else ''}",
+    }
+
+
+def last(fitted: "Fitted", name: str) -> float | None:
+    """The last value of this name in a model's history."""
+    return next((entry[name] for entry in reversed(fitted.history) if entry.get(name) is not None), None)
+
+
+def counted(shown: int, of: int) -> str:
+    """How many are shown of how many."""
+    return f"the {shown:,} largest of {of:,}" if of > shown else f"all {of:,}"

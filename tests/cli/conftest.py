@@ -1,0 +1,18 @@
+"""What the tests of the command share."""
+
+from pathlib import Path
+
+import pytest
+from commands import diln, write_texts
+
+
+@pytest.fixture(scope="session")
+def shelf(tmp_path_factory) -> Path:
+    """A folder with texts, the corpus of them, and a model of each kind."""
+    folder = tmp_path_factory.mktemp("shelf")
+    texts = write_texts(folder / "texts.jsonl", 200)
+    made = [diln("corpus", "build", texts, "-o", folder / "corpus", "-qj1")]
+    for kind in ("diln", "hdp", "lda"):
+        made += [diln("fit", folder / "corpus", "-o", folder / kind, "--model", kind, "--topics", 5, "-q")]
+    assert [done.code for done in made] == [0] * 4, made
+    return folder

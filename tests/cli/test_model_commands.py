@@ -1,0 +1,292 @@
+"""What the commands say of a model, and of documents given a model."""
+
+import csv
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from commands import diln, write_texts
+from pyarrow import parquet
+from scipy.sparse import save_npz
+
+from diln import load
+from diln.analysis import correlated_pairs, largest_topics
+from diln.cli import console
+from diln.cli.tables import listed, sparkline
+from diln.corpus import Corpus
+from diln.models.fitted import Fitted
+
+COMMANDS = ["topics", "correlations", "info"]
+
+
+def test_topics_are_listed_with_their_numbers_and_words(shelf):
+    done = diln("topics", shelf / "diln")
+    assert (done.code, done.err) == (0, "")
+    rows = [line.split() for line in done.out.splitlines()[2:]]
+    topics = largest_topics(Fitted.load(shelf / "diln"))
+    assert [int(row[0]) for row in rows] == [topic.id for topic in topics]
+    assert [row[1] for row in rows] == [f"{topic.weight:.1%}" for topic in topics]
+    assert [tuple(row[3:]) for row in rows] == [topic.words for topic in topics]
+    assert f"(all {len(topics)})" in done.out
+
+
+def test_topics_can_be_fewer_and_have_more_words(shelf):
+    done = diln("topics", shelf / "diln", "--top", 2, "--words", 20)
+    assert "(the 2 largest of" in done.out
+    assert [len(line.split()) for line in done.out.splitlines()[2:]] == [23, 23]
+    found = diln("topics", shelf / "diln", "--top", 2, "--words", 20, "--json").json
+    topics = largest_topics(Fitted.load(shelf / "diln"), 2, 20)
+    assert [topic["id"] for topic in found["topics"]] == [topic.id for topic in topics]
+    assert [tuple(topic["words"]) for topic in found["topics"]] == [topic.words for topic in topics]
+    assert [tuple(topic["probabilities"]) for topic in found["topics"]] == [topic.probabilities for topic in topics]
+    assert found["truncation"] == 5
+
+
+def test_correlations_are_listed_both_ways(shelf):
+    found = correlated_pairs(Fitted.load(shelf / "diln"), 3)
+    done = diln("correlations", shelf / "diln", "--pairs", 3)
+    assert done.code == 0
+    printed = re.findall(r"^ *([+-]\d\.\d\d) +([+-]\d+\.\d\d) +(\d+) .* (\d+) ", done.out, re.MULTILINE)
+    pairs = (*found.positive, *found.negative)
+    assert [(float(r), int(i), int(j)) for r, _, i, j in printed] == [
+        (round(pair.correlation, 2), pair.first, pair.second) for pair in pairs
+    ]
+    known = diln("correlations", shelf / "diln", "--pairs", 3, "--words", 2, "--json").json
+    assert [(p["first"], p["second"], p["correlation"], p["covariance"]) for p in known["positive"]] == [
+        (p.first, p.second, p.correlation, p.covariance) for p in found.positive
+    ]
+    assert [(p["first"], p["second"]) for p in known["negative"]] == [(p.first, p.second) for p in found.negative]
+    assert all(len(pair["first_words"]) == 2 for pair in known["positive"])
+
+
+@pytest.mark.parametrize("kind", ["hdp", "lda"])
+def test_a_model_without_correlations_says_so(kind, shelf):
+    done = diln("correlations", shelf / kind)
+    assert (done.code, done.out) == (2, "")
+    assert f"an {kind.upper()}, whose topics have no locations" in done.err
+
+
+def test_one_topic_has_no_pairs(shelf, tmp_path):
+    assert diln("fit", shelf / "corpus", "-o", tmp_path / "m", "--topics", 1, "--passes", 1).code == 0
+    assert diln("correlations", tmp_path / "m").out == "there are no pairs: one topic is in use\n"
+    assert diln("correlations", tmp_path / "m", "--json").json["positive"] == []
+    assert len(diln("topics", tmp_path / "m", "--json").json["topics"]) == 1
+
+
+@pytest.mark.parametrize("kind", ["diln", "hdp", "lda"])
+def test_info_says_what_a_model_is(kind, shelf):
+    done, found = diln("info", shelf / kind), diln("info", shelf / kind, "--json").json
+    fitted = Fitted.load(shelf / kind)
+    assert (done.code, done.err) == (0, "")
+    for shown in (kind.upper(), "--topics 5", "200", "28", f"{fitted.n_topics} in use of 5", "diln 0.", "numpy"):
+        assert shown in done.out
+    assert ("alpha, beta" in done.out) == (kind != "lda")
+    assert "--jobs" not in done.out
+    assert (found["model"], found["documents"], found["terms"]) == (kind.upper(), 200, 28)
+    assert (found["alpha"], found["beta"], found["bound"]) == (fitted.alpha, fitted.beta, fitted.bound)
+    assert found["history"] == fitted.history
+    assert found["parameters"]["n_components"] == 5
+    assert set(found["versions"]) >= {"diln", "numpy", "python"}
+    assert found["bytes"] == sum(path.stat().st_size for path in (shelf / kind).iterdir())
+
+
+def test_the_history_is_drawn_from_the_lowest_to_the_highest():
+    assert sparkline([0, 1, 2, 3, 4, 5, 6, 7], 40) == "▁▂▃▄▅▆▇█"
+    assert sparkline([5.0, 5.0], 40) == "▁▁"
+    line = sparkline(list(range(1000)), 40)
+    assert (len(line), line[0], line[-1]) == (40, "▁", "█")
+
+
+def test_words_fill_the_line_and_are_never_cut():
+    words = ("orchard", "engine", "violin")
+    assert listed(words, None, 100) == "orchard engine violin"
+    assert listed(words, None, 20) == "orchard engine"
+    assert listed(words, None, 3) == "orchard"
+    assert listed(words, 3, 3) == "orchard engine violin"
+    assert listed(("fuel", "brake fluid", "gear"), None, 20) == "fuel, brake fluid"
+    assert listed(("音楽", "楽器"), None, 8) == "音楽"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_model_that_is_none_is_one_sentence_and_exit_code_2(command, shelf, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    for directory, message in (
+        (tmp_path / "nothing", "there is no model here"),
+        (tmp_path / "file", "there is no model here"),
+        (tmp_path / "folder", "there is no model here"),
+        (shelf / "corpus", "not a model"),
+    ):
+        done = diln(command, directory)
+        assert (done.code, done.out) == (2, "")
+        assert message in done.err
+        assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("part", ["manifest.json", "tensors.safetensors", "terms.json"])
+def test_a_damaged_model_is_one_sentence_and_exit_code_2(part, shelf, tmp_path):
+    load(shelf / "lda").save(tmp_path / "m")
+    victim = next(path for path in (tmp_path / "m").iterdir() if path.name.endswith(part))
+    data = bytearray(victim.read_bytes())
+    data[len(data) // 2] ^= 1
+    victim.write_bytes(data)
+    for command in ("topics", "info"):
+        done = diln(command, tmp_path / "m")
+        assert (done.code, done.out) == (2, "")
+        assert "damaged" in done.err
+        assert done.err.count("\n") == 1
+
+
+def read_proportions(path) -> tuple[list[str], list[int], np.ndarray]:
+    """Ids, numbers of tokens, and proportions of a file of any kind."""
+    if path.suffix == ".npz":
+        with np.load(path) as stored:
+            return stored["ids"].tolist(), stored["n_tokens"].tolist(), stored["theta"]
+    if path.suffix == ".parquet":
+        rows = parquet.read_table(path).to_pylist()
+    elif path.suffix == ".jsonl":
+        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    else:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ","))
+    names = list(rows[0])
+    assert names == ["id", "n_tokens", *(f"topic_{k}" for k in range(len(names) - 2))]
+    theta = np.array([[float(row[name]) for name in names[2:]] for row in rows])
+    return [row["id"] for row in rows], [int(row["n_tokens"]) for row in rows], theta
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".npz", ".parquet"])
+def test_proportions_are_those_of_the_model(suffix, shelf, tmp_path):
+    target = tmp_path / f"theta{suffix}"
+    done = diln("transform", shelf / "diln", shelf / "corpus", "-o", target, "--json")
+    assert done.code == 0, done.err
+    assert done.json["documents"] == 200
+    corpus = Corpus.open(shelf / "corpus")
+    ids, tokens, theta = read_proportions(target)
+    assert ids == corpus.documents.ids
+    assert tokens == corpus.doc_lengths.tolist()
+    assert theta == pytest.approx(load(shelf / "diln").transform(corpus), rel=1e-6)
+    assert [path.name for path in tmp_path.iterdir()] == [target.name]
+
+
+def test_texts_are_counted_in_the_terms_of_the_model(shelf, tmp_path):
+    texts = tmp_path / "new.csv"
+    texts.write_text('id,body\n"one, two",Violin flute zebra!\nb,zebra okapi\nc,engine gear\n')
+    done = diln("transform", shelf / "diln", texts, "-o", tmp_path / "a.csv", "-j1")
+    assert done.code == 0, done.err
+    assert "without a known term: 1; tokens of unknown terms, left out: 3" in done.out
+    ids, tokens, theta = read_proportions(tmp_path / "a.csv")
+    assert (ids, tokens) == (["one, two", "b", "c"], [2, 0, 2])
+    assert theta.sum(axis=1) == pytest.approx([1, 1, 1])
+    first = largest_topics(Fitted.load(shelf / "diln"), n_words=28)
+    best = next(topic for topic in first if topic.id == theta[0].argmax())
+    assert {"violin", "flute"} <= set(best.words[:8])
+
+
+def test_a_corpus_of_other_terms_is_aligned_and_what_is_unknown_is_reported(shelf, tmp_path):
+    Corpus.from_texts(["violin zebra zebra", "apple plum"], ids=["x", "y"]).save(tmp_path / "corpus")
+    done = diln("transform", shelf / "diln", tmp_path / "corpus", "-o", tmp_path / "a.jsonl", "--json")
+    assert done.code == 0
+    assert "2 of 5 tokens are of terms that the model does not know" in done.err
+    assert (done.json["unknown_tokens"], done.json["empty_documents"]) == (2, 0)
+    assert read_proportions(tmp_path / "a.jsonl")[:2] == (["x", "y"], [1, 2])
+
+
+def test_counts_without_a_vocabulary_are_in_the_order_of_the_model(shelf, tmp_path):
+    corpus = Corpus.open(shelf / "corpus")
+    save_npz(tmp_path / "counts.npz", corpus.counts)
+    assert diln("transform", shelf / "diln", tmp_path / "counts.npz", "-o", tmp_path / "a.npz", "-j1").code == 0
+    assert diln("transform", shelf / "diln", shelf / "corpus", "-o", tmp_path / "b.npz").code == 0
+    assert np.array_equal(read_proportions(tmp_path / "a.npz")[2], read_proportions(tmp_path / "b.npz")[2])
+
+
+def test_a_target_that_cannot_be_written_is_said_at_once(shelf, tmp_path):
+    (tmp_path / "folder.csv").mkdir()
+    for target, message in (
+        (tmp_path / "a.docx", "must end in one of .csv, .tsv, .jsonl, .npz, .parquet"),
+        (tmp_path / "folder.csv", "is a folder"),
+        (tmp_path / "nowhere" / "a.csv", "there is no such folder"),
+    ):
+        done = diln("transform", shelf / "diln", shelf / "corpus", "-o", target)
+        assert (done.code, done.out) == (2, "")
+        assert message in done.err
+
+
+@pytest.mark.parametrize("command", ["transform", "evaluate"])
+def test_documents_without_any_known_term_are_an_error(command, shelf, tmp_path):
+    (tmp_path / "a.txt").write_text("zebra okapi\n")
+    Corpus.from_texts(["zebra okapi"]).save(tmp_path / "other")
+    Corpus.from_texts(["zebra okapi", "violin"])[[0]].save(tmp_path / "hollow")
+    target = ["-o", tmp_path / "a.csv"] if command == "transform" else []
+    for source, message in (
+        ("a.txt", "no document has a token"),
+        ("other", "none of them is among the model's 28"),
+        ("hollow", "no document has a token of a term that the model knows"),
+    ):
+        done = diln(command, shelf / "diln", tmp_path / source, *target)
+        assert (done.code, done.out) == (2, "")
+        assert message in done.err.splitlines()[-1]
+        assert "Traceback" not in done.err
+    assert not (tmp_path / "a.csv").exists()
+
+
+def test_interrupting_a_transform_leaves_the_file_that_was_there(shelf, tmp_path):
+    Corpus.read(write_texts(tmp_path / "many.jsonl", 10_000), text="text").save(tmp_path / "corpus")
+    target = tmp_path / "a.csv"
+    target.write_text("mine")
+    args = ["transform", shelf / "diln", tmp_path / "corpus", "-o", target, "-j1"]
+    process = subprocess.Popen([sys.executable, "-m", "diln", *map(str, args)], stderr=subprocess.PIPE, text=True)
+    while not any(tmp_path.glob(".a.csv*")):
+        time.sleep(0.01)
+        assert process.poll() is None, "it was done before it could be interrupted"
+    process.send_signal(signal.SIGINT)
+    _, printed = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert printed == "error: interrupted; nothing was written\n"
+    assert target.read_text() == "mine"
+    assert not any(tmp_path.glob(".a.csv*"))
+
+
+def test_perplexity_is_that_of_the_model(shelf, tmp_path):
+    texts = write_texts(tmp_path / "new.jsonl", 40, seed=5)
+    model, corpus = load(shelf / "diln"), Corpus.open(shelf / "corpus")
+    found = diln("evaluate", shelf / "diln", shelf / "corpus", "--json").json
+    assert found["perplexity"] == pytest.approx(model.perplexity(corpus), rel=1e-9)
+    assert (found["documents"], found["tokens_predicted"], found["empty_documents"]) == (200, 3000, 0)
+    other = diln("evaluate", shelf / "diln", shelf / "corpus", "--seed", 3, "--json").json
+    assert other["perplexity"] == pytest.approx(model.perplexity(corpus, seed=3), rel=1e-9)
+    drawn = diln("evaluate", shelf / "diln", texts, "--method", "draws", "--draws", 4, "--json", "-j1").json
+    counted = Corpus.read(texts, vocabulary=model.vocabulary_)
+    assert drawn["perplexity"] == pytest.approx(model.perplexity(counted, method="draws", n_draws=4), rel=1e-9)
+    assert (drawn["method"], drawn["draws"], drawn["documents"]) == ("draws", 4, 40)
+    shown = diln("evaluate", shelf / "diln", shelf / "corpus").out
+    assert shown.startswith(f"perplexity {found['perplexity']:,.1f}\n")
+    assert "3,000 tokens" in shown
+
+
+def test_draws_are_for_the_method_of_draws(shelf, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    done = diln("evaluate", shelf / "diln", shelf / "corpus", "--draws", 4)
+    assert done.code == 2
+    assert "--draws is for --method draws" in done.err
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "transform", "evaluate"])
+def test_every_command_explains_itself(command):
+    shown = diln(command, "--help")
+    assert shown.code == 0
+    assert "Example" in shown.out
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_tables_fit_the_line(width, shelf, monkeypatch):
+    monkeypatch.setattr(console.OUT, "width", width)
+    for command in COMMANDS:
+        lines = diln(command, shelf / "diln").out.splitlines()[1:]  # the first may be a path, which is never broken
+        assert max(map(len, lines)) <= width
+        assert "…" not in "".join(lines)
