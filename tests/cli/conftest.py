@@ -5,6 +5,14 @@ from pathlib import Path
 import pytest
 from commands import diln, write_texts
 
+from diln.cli import console
+
+
+@pytest.fixture(autouse=True)
+def lines_are_as_wide_as_they_are(monkeypatch):
+    """Whatever the terminal that the tests are started from."""
+    monkeypatch.setattr(console.OUT, "width", console.WIDE)
+
 
 @pytest.fixture(scope="session")
 def shelf(tmp_path_factory) -> Path:

@@ -290,3 +290,12 @@ def test_tables_fit_the_line(width, shelf, monkeypatch):
         lines = diln(command, shelf / "diln").out.splitlines()[1:]  # the first may be a path, which is never broken
         assert max(map(len, lines)) <= width
         assert "…" not in "".join(lines)
+
+
+def test_text_is_counted_by_the_rule_of_the_models_own_documents(tmp_path):
+    source, model, out = tmp_path / "texts.txt", tmp_path / "model", tmp_path / "out.csv"
+    source.write_text("\n".join(["Red Fox runs", "red fox sleeps", "Red Fox hunts red fox"] * 5), "utf-8")
+    done = diln("fit", source, "-o", model, "--topics", 2, "--ngrams", 2, "--case", "--max-df", "1.0", "--quiet")
+    assert done.code == 0, done.err
+    assert diln("transform", model, source, "-o", out, "--json").json["unknown_tokens"] == 0
+    assert out.read_text("utf-8").splitlines()[1].split(",")[1] == "5"  # Red, Fox, runs, Red Fox, Fox runs

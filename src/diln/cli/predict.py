@@ -143,7 +143,8 @@ def _documents(fitted: "Fitted", source: str, reading: Given, text: Given, jobs:
 
     stored = is_corpus(source)
     terms: Given = {} if stored else {"vocabulary": fitted.vocabulary}
-    corpus = read_corpus(source, {**terms, **reading}, text, jobs, quiet)
+    tokens = text if stored else {**_tokens_of(fitted), **text}
+    corpus = read_corpus(source, {**terms, **reading}, tokens, jobs, quiet)
     try:
         rows = aligned(corpus, fitted.vocabulary)
     except ValueError as error:  # no term is known
@@ -153,6 +154,19 @@ def _documents(fitted: "Fitted", source: str, reading: Given, text: Given, jobs:
         raise SourceError(f"{source}: no document has a token of a term that the model knows; give others")
     uncounted = 0 if stored or corpus.tally is None else corpus.tally.unknown_tokens
     return Documents(corpus, rows, corpus.n_tokens - known + uncounted)
+
+
+def _tokens_of(fitted: "Fitted") -> Given:
+    """The rule for tokens that the model's own documents were counted by."""
+    if fitted.rule is None:
+        return {}
+    if fitted.rule["tokenizer"] is not None:
+        raise SourceError(
+            f"the model's documents were counted with the tokenizer {fitted.rule['tokenizer']!r}, which the command "
+            "does not have; count these in Python with it and vocabulary=model.vocabulary_"
+        )
+    known = {name: value for name, value in fitted.rule.items() if name in TOKENS}
+    return {**known, "ngram_range": tuple(known["ngram_range"])}
 
 
 def _parts(fitted: "Fitted", documents: Documents, jobs: int, watch: ProgressLine) -> Iterator[Part]:

@@ -18,6 +18,7 @@ class Rows(ABC):
 
     n_docs: int
     n_terms: int
+    rule: dict[str, Any] | None = None  # how text was made into counts, where that is known
 
     @abstractmethod
     def take(self, rows: NDArray[np.int64]) -> csr_array:
@@ -49,7 +50,7 @@ class CorpusRows(Rows):
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
-        self.n_docs, self.n_terms = len(corpus), corpus.n_terms
+        self.n_docs, self.n_terms, self.rule = len(corpus), corpus.n_terms, corpus.rule
 
     def take(self, rows: NDArray[np.int64]) -> csr_array:
         """The counts of some documents."""

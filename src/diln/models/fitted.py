@@ -33,6 +33,7 @@ class Fitted:
     population: float = 0  # documents that the model stands for
     passes: int = 0  # passes over the documents that ``fit`` was given
     history: list[dict[str, Any]] = field(default_factory=list)
+    rule: dict[str, Any] | None = None  # how text was made into counts, where that is known
 
     @property
     def kind(self) -> str:
@@ -141,6 +142,7 @@ class Fitted:
             "prior": self.posterior.prior,
             "state": state,
             "history": self.history,
+            "rule": self.rule,
         }
         tensors = {"statistics": self.posterior.statistics, **self.posterior.weights.tensors()}
         write_model(Path(directory), content, tensors, self.vocabulary)
@@ -164,4 +166,11 @@ class Fitted:
         posterior = Posterior(statistics, content["prior"], weights)
         with Threads(n_jobs) as threads:
             posterior.refresh(threads)
-        return cls(parameters, posterior, stored.vocabulary, **content["state"], history=content["history"])
+        return cls(
+            parameters,
+            posterior,
+            stored.vocabulary,
+            **content["state"],
+            history=content["history"],
+            rule=content["rule"],
+        )

@@ -54,7 +54,8 @@ def begin(parameters: Parameters, rows: Rows, vocabulary: list[str], threads: Th
     posterior = Posterior(
         np.ascontiguousarray(statistics, np.float32), float(parameters.topic_word_prior), parameters.weights(rng)
     )
-    return Fitted(parameters, posterior, vocabulary, seed, population=parameters.total_samples or rows.n_docs)
+    population = parameters.total_samples or rows.n_docs
+    return Fitted(parameters, posterior, vocabulary, seed, population=population, rule=rows.rule)
 
 
 def _start(
