@@ -1,7 +1,7 @@
 """Run a compiled loop over pieces of the work on several threads of this process."""
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from types import TracebackType
 from typing import Any, Self
 
@@ -40,7 +40,9 @@ class Threads:
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.n_jobs)
-        for done in [self._pool.submit(function, *piece) for piece in numbered]:
+        under_way = [self._pool.submit(function, *piece) for piece in numbered]
+        wait(under_way)  # all, before an error is raised: they write into the caller's arrays
+        for done in under_way:
             done.result()
 
 

@@ -6,11 +6,11 @@ import numpy as np
 
 from diln.engine.compile import kernel
 from diln.inference.gate import gate_step, open_gate
-from diln.prob.gamma import exp_digamma, log_gamma_digamma
+from diln.prob.gamma import exp_digamma, log_gamma_digamma, steps_down
 
 GATE_EVERY = 4  # token steps between two steps of a document's location
 GATE_NATS = 1e-2  # a location step that promises less is the last
-SMALL = 1e-3  # n below this share of a0: two terms of the series do instead of gamma functions
+SMALL = 1e-3  # n below this share of a0: three terms of the series do instead of gamma functions
 
 
 @kernel
@@ -74,17 +74,16 @@ def word_term(counts, first, last, ratio, theta, n):  # type: ignore[no-untyped-
 def weight_term(a0, known, n, tables, used, work, bits):  # type: ignore[no-untyped-def]
     """sum_k ln Gamma(a0_k + n_k) - ln Gamma(a0_k); adds to ``tables`` a0_k (digamma(a0_k + n_k) - digamma(a0_k)).
 
-    ``known`` (3, n_topics) are ln Gamma, digamma and trigamma of a0. Where n is small beside a0 two terms of the series
-    in n do; the other topics are gathered first, so that their functions run on all lanes. ``used`` (n_topics,) of
+    ``known`` (4, n_topics) are ln Gamma and its next three derivatives at a0. Where n is small beside a0 the series in
+    n does; the other topics are gathered first, so that their functions run on all lanes. ``used`` (n_topics,) of
     integers and ``work`` (5, n_topics), whose last two rows are seen as integers by ``bits``, are scratch.    # B2, D9
     """
     value, size = 0.0, 0
     a, gammas, digammas = work[0], work[1], work[2]
     for k in range(a0.size):
         if n[k] < SMALL * a0[k]:
-            # the third terms, n^3/6 digamma''(a0) and n^2/2 digamma''(a0), are below 1e-9 and 1e-6 of the first
-            value += n[k] * (known[1, k] + 0.5 * n[k] * known[2, k])
-            tables[k] += a0[k] * n[k] * known[2, k] * (1.0 - n[k] / a0[k])
+            value += n[k] * (known[1, k] + n[k] * (known[2, k] / 2 + n[k] * known[3, k] / 6))
+            tables[k] += a0[k] * n[k] * (known[2, k] + n[k] * known[3, k] / 2)
         else:
             used[size] = k
             a[size] = a0[k] + n[k]
@@ -129,7 +128,7 @@ def document_step(  # type: ignore[no-untyped-def]
     dims = ells.shape[0] - 1
     gated = dims > 0
     a, n = np.empty(size), np.empty(size)
-    fresh = np.empty(size, topics.dtype)
+    shapes, fresh = np.empty(size, topics.dtype), np.empty(size, topics.dtype)
     weight = np.empty(size, topics.dtype)
     bits, bits64 = np.empty(size, whole.dtype), np.empty(size, np.int64)
     powers, powers64 = bits.view(topics.dtype), bits64.view(np.float64)
@@ -152,7 +151,12 @@ def document_step(  # type: ignore[no-untyped-def]
             open_gate(ells, x, psi, sigma, soft, bits64, powers64)
         since = 0
         for turn in range(turns):
-            exp_digamma(a, weight, bits, powers, size)
+            largest = 0.0
+            for k in range(size):
+                largest = max(largest, a[k])
+            for k in range(size):
+                shapes[k] = real(a[k])
+            exp_digamma(shapes, steps_down(largest), weight, bits, powers, size)
             if gated:
                 for k in range(size):
                     weight[k] *= real(sigma[k])

@@ -89,7 +89,7 @@ def location_step(tokens, a0, covariates, offsets, precision, scale, first, last
         for i in range(dims):
             moved[i] = ells[k, i]
             out[k, i] = ells[k, i]
-        for _ in range(HALVINGS):
+        for _ in range(1 + HALVINGS):
             value = topic_values(
                 n, a0[k], covariates, offsets, moved, precision, scale, slopes, gradient, matrix, work, weighted, bits
             )

@@ -15,6 +15,7 @@ from diln.inference.weights import Weights, known_of
 
 DOCS_AT_ONCE = 64  # documents of one call of a thread; its sums are added to the others' in the documents' order
 TERMS_AT_ONCE = 512
+LARGEST = 80.0  # exponent that float32 can take, of an empty topic with next to no prior
 SLAB = 8192  # documents whose token steps are kept until the topics have gathered from them
 
 
@@ -52,7 +53,7 @@ class Posterior:
 
     def refresh(self, threads: Threads) -> None:
         """Bring exp E ln eta up to date."""
-        scale = np.exp(-digamma(self.n_terms * self.prior + self.topic_tokens))
+        scale = np.exp(np.minimum(-digamma(self.n_terms * self.prior + self.topic_tokens), LARGEST))
         whole = whole_like(self.statistics)
 
         def step(number: int, first: int, last: int) -> None:

@@ -11,6 +11,8 @@ from diln.engine.threads import Threads, cut
 from diln.inference.documents import Array, Documents
 from diln.inference.posterior import DOCS_AT_ONCE, SLAB, Posterior
 
+LEAST = 1e-37  # probability that float32 can hold
+
 
 @kernel
 def held_out(indptr, indices, counts, topic_word, proportions, first, last, out):  # type: ignore[no-untyped-def]
@@ -26,7 +28,7 @@ def held_out(indptr, indices, counts, topic_word, proportions, first, last, out)
             p = real(0)
             for k in range(topic_word.shape[1]):
                 p += proportions[m, k] * topic_word[w, k]
-            total += counts[j] * log(np.float64(p))
+            total += counts[j] * log(np.float64(max(p, real(LEAST))))
         out[m] = total
 
 
@@ -77,5 +79,5 @@ def _drawn(
     lam = posterior.statistics.astype(np.float64) + posterior.prior
     shape, scale = posterior.weights.a0 + documents.tokens, posterior.weights.scales(documents)
     for _ in range(draws):
-        eta, weights = rng.standard_gamma(lam), rng.standard_gamma(shape) * scale
+        eta, weights = rng.standard_gamma(lam), rng.standard_gamma(shape) * scale + np.finfo(float).tiny
         yield eta / eta.sum(axis=0), weights / weights.sum(axis=1, keepdims=True)

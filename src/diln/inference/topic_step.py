@@ -54,7 +54,7 @@ def expected_topics(statistics, prior, scale, first, last, out, whole):  # type:
     for w in range(first, last):
         for k in range(size):
             lam[k] = real(prior) + statistics[w, k]
-        exp_digamma(lam, row, bits, powers, size)
+        exp_digamma(lam, 0.0, row, bits, powers, size)
         for k in range(size):
             out[w, k] = max(row[k] * real(scale[k]), real(FLOOR))
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma, gammaln, polygamma
+from scipy.special import digamma, gammaln, polygamma, xlogy
 
 from diln.engine.threads import Threads, cut
 from diln.inference.document_step import weight_terms
@@ -306,11 +306,12 @@ class LocatedWeights(Weights):
         return {**self.sticks.terms(), "topic_locations": float(value)}
 
     def scales(self, documents: Documents) -> Array | float:
-        """The gate sigma(ell_k . u + s)."""
+        """The gate sigma(ell_k . u + s), beside the widest."""
         psi = np.repeat(documents.intercepts[:, np.newaxis], len(self.a0), axis=1)
         for u, ell in zip(documents.locations.T, self.locations.T, strict=True):  # a matrix product's bits would depend
             psi += u[:, np.newaxis] * ell  # on how many documents there are
-        return np.asarray(np.exp(-np.logaddexp(0, -psi)))
+        logs = -np.logaddexp(0, -psi)
+        return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
     def tensors(self) -> Tensors:
         """The sticks' and the locations."""
@@ -323,8 +324,8 @@ class LocatedWeights(Weights):
 
 
 def known_of(a0: Array) -> Array:
-    """ln Gamma, digamma and trigamma of a0 (3, n_topics)."""
-    return np.vstack([gammaln(a0), digamma(a0), polygamma(1, a0)])
+    """ln Gamma and its first three derivatives at a0 (4, n_topics)."""
+    return np.vstack([gammaln(a0), digamma(a0), polygamma(1, a0), polygamma(2, a0)])
 
 
 def profile(a0: Array, tokens: Array, threads: Threads) -> float:
@@ -355,7 +356,7 @@ def not_worse(old: Array, new: Array, objective: Callable[[Array], float], befor
 
 def rate_constant(lengths: Array) -> float:
     """sum_m N_m - N_m ln N_m: what profiling out xi leaves of the bound."""  # D5
-    return float((lengths - lengths * np.log(np.maximum(lengths, 1))).sum())
+    return float((lengths - xlogy(lengths, lengths)).sum())
 
 
 def gamma_term(x: float, shape: float, rate: float) -> float:
@@ -381,14 +382,14 @@ def best_a0(tables: Array, lifts: Array, a0: Array, alpha: float, prior: tuple[f
     one equation in beta, decreasing and convex where a0 > 0: Newton's method rises to its one root from below. If
     alpha - 1 outweighs t_T, a0_T would go to 0 and stays as it is.                                          # D9
     """
-    tables = tables.copy()
+    tables = np.maximum(tables, 1e-10)
     fixed = 0.0
     if len(a0) > 1:
         tables[-1] += alpha - 1
         if tables[-1] <= 0:
             fixed, tables[-1] = a0[-1], 0.0
-    rates, excess = lifts + prior[1], alpha - prior[0]
-    beta = max(LEAST, -excess / rates.min() * (1 + 1e-9))
+    rates, excess = lifts + prior[1], (alpha if len(a0) > 1 else 1) - prior[0]
+    beta = max(LEAST, -excess / rates[tables > 0].min(initial=np.inf) * (1 + 1e-12))
     for _ in range(200):
         parts = 1 / (rates * beta + excess)
         surplus = tables @ parts + fixed / beta - 1

@@ -10,22 +10,22 @@ HALF_LN_2PI = 0.9189385332046727
 
 
 @kernel
-def exp_digamma(a, out, bits, powers, size):  # type: ignore[no-untyped-def]
-    """Fill ``out[:size]`` with exp(digamma(a)), and 0 where the floating-point type has no such small numbers.
+def exp_digamma(a, lift, out, bits, powers, size):  # type: ignore[no-untyped-def]
+    """Fill ``out[:size]`` with exp(digamma(a) + lift), and 0 where the type of ``out`` has no such small numbers.
 
     ``bits`` is scratch, integers as wide as the floats of ``out``, and ``powers`` is the same memory seen as floats.
-    Arithmetic only, so that the loop runs on all lanes. Equals ``np.exp(scipy.special.digamma(a))``.
+    Arithmetic only, so that the loop runs on all lanes. Equals ``np.exp(scipy.special.digamma(a) + lift)``.
 
     exp(digamma(x + 8)) by its series around z = x + 7.5, then down in eight steps: digamma(x) = digamma(x+1) - 1/x.
+    A lift of about 1/a of the largest a keeps that from vanishing, however small it is; see ``steps_down``.
     """
     real = out.dtype.type
     whole = bits.dtype.type
-    bias, shift, least = whole(127), whole(23), real(0.0125)
+    bias, shift, most = whole(127), whole(23), real(80)
     if out.itemsize == 8:
-        bias, shift, least = whole(1023), whole(52), real(0.0015)
+        bias, shift, most = whole(1023), whole(52), real(700)
     for k in range(size):
-        given = real(a[k])
-        x = max(given, least)
+        x = max(real(a[k]), real(1e-6))
         x4 = x + real(4)
         p = x * (x + real(1))
         q = (x + real(2)) * (x + real(3))
@@ -33,21 +33,33 @@ def exp_digamma(a, out, bits, powers, size):  # type: ignore[no-untyped-def]
         q4 = (x4 + real(2)) * (x4 + real(3))
         down = ((real(2) * x + real(1)) * q + (real(2) * x + real(5)) * p) / (p * q)
         down += ((real(2) * x4 + real(1)) * q4 + (real(2) * x4 + real(5)) * p4) / (p4 * q4)
+        down -= real(lift)
         z = x + real(7.5)
         v = real(1) / z
         v2 = v * v
         top = real(10313 / 2903040) - v2 * real(5509121 / 1393459200)
         top = z + v * (real(1 / 24) - v2 * (real(37 / 5760) - v2 * top))
-        # exp(-down) = 2^-j exp(r), |r| <= ln(2)/2
+        # exp(-down) = 2^-j exp(r), |r| <= about ln(2)/2
+        gone = down > most
+        down = real(0) if gone else down
         j = np.int32(down * real(LOG2E) + real(0.5))
         r = real(j) * real(LN2) - down
         tail = real(1 / 5040) + r * (real(1 / 40320) + r * (real(1 / 362880) + r * real(1 / 3628800)))
         tail = real(1 / 6) + r * (real(1 / 24) + r * (real(1 / 120) + r * (real(1 / 720) + r * tail)))
         value = top * (real(1) + r * (real(1) + r * (real(0.5) + r * tail)))
-        out[k] = value if given >= least else real(0)
+        out[k] = real(0) if gone else value
         bits[k] = (bias - whole(j)) << shift
     for k in range(size):
         out[k] *= powers[k]
+
+
+@kernel
+def steps_down(x):  # type: ignore[no-untyped-def]
+    """digamma(x + 8) - digamma(x) = sum_i 1/(x + i), i from 0 to 7: as a lift it takes x to about x + 7.5."""
+    total = 0.0
+    for i in range(8):
+        total += 1.0 / (x + i)
+    return total
 
 
 @kernel

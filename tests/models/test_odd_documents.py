@@ -146,3 +146,16 @@ def test_perplexity_says_what_it_needs():
         fitted.perplexity(COUNTS, method="both")
     with pytest.raises(ValueError, match="give both alike"):
         fitted.perplexity(COUNTS, COUNTS[:3])
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("prior", [1e-4, 0.01, 5.0])
+def test_short_documents_many_topics_and_any_prior_give_numbers(model, prior):
+    counts = np.random.default_rng(0).poisson(0.05, (200, 150))
+    counts[0] = np.arange(150) == 3
+    fitted = small(model, n_components=400, topic_word_prior=prior).fit(counts)
+    assert np.isfinite(fitted.topic_word_).all()
+    assert np.isfinite(fitted.bound_)
+    one_word = np.eye(150, dtype=int)
+    np.testing.assert_allclose(fitted.transform(one_word).sum(axis=1), 1)
+    assert np.isfinite(fitted.perplexity(one_word))
