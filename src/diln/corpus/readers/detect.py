@@ -34,7 +34,7 @@ SUFFIXES = {
 class ReadOptions(ColumnOptions, total=False):
     """How a file is read: its format, encoding and columns, each found out where it is not given.
 
-    Parameters
+    Attributes
     ----------
     text, id, title, date, label : str, optional
         Columns (several, in a list, for text); one not named is guessed from the usual names, and "none" says that
