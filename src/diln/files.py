@@ -9,8 +9,8 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -144,10 +144,11 @@ def writing(directory: Path, kind: Kind, mode: Literal["new", "replace", "extend
     """
     if mode == "extend":
         read_manifest(directory, kind)
-    made = not directory.exists()
+    made = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
+        _remove_empty(made)
         raise StoreError(f"{directory}: cannot be made ({error.strerror}); name another directory") from None
     _refuse_others(directory, kind)
     if mode == "new" and (directory / MANIFEST).exists():
@@ -160,6 +161,14 @@ def writing(directory: Path, kind: Kind, mode: Literal["new", "replace", "extend
             sweep(directory, kind)
             if made and not (directory / MANIFEST).exists():
                 shutil.rmtree(directory)
+                _remove_empty(made[1:])
+
+
+def _remove_empty(folders: Iterable[Path]) -> None:
+    """Remove folders, the innermost first, as far as they are there and nothing is in them."""
+    for folder in folders:
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def _refuse_others(directory: Path, kind: Kind) -> None:

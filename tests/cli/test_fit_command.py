@@ -215,6 +215,30 @@ def test_bad_sources_are_one_sentence_and_exit_code_2(shelf, tmp_path):
         assert not (tmp_path / "model").exists()
 
 
+@pytest.mark.parametrize("command", [["fit"], ["corpus", "build"]])
+def test_folders_made_for_what_then_fails_are_removed(command, shelf, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "stop.txt").write_text("the and of\n")
+    for folder in (tmp_path / "mine", tmp_path / "new"):
+        done = diln(*command, tmp_path / "stop.txt", "-o", folder / "b" / "c", "-j1")
+        assert done.code == 2
+        assert "no usable token" in done.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "stop.txt"]
+    assert not any((tmp_path / "mine").iterdir())
+    assert diln(*command, shelf / "texts.jsonl", "-o", tmp_path / "new" / "b" / "c", "-qj1").code == 0
+    assert (tmp_path / "new" / "b" / "c" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize("option", ["--topics", "--dims"])
+@pytest.mark.parametrize("number", [10**14, 10**30])
+def test_more_than_memory_holds_is_said_before_fitting(option, number, shelf, tmp_path):
+    done = diln("fit", shelf / "corpus", "-o", tmp_path / "a" / "b", option, number)
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("error: there is not enough memory")
+    assert done.err.count("\n") == 1
+    assert not any(tmp_path.iterdir())
+
+
 def test_where_no_model_can_be_written_is_said_before_fitting(shelf, tmp_path):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "folder").mkdir()

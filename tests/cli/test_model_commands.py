@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -215,6 +216,44 @@ def test_a_target_that_cannot_be_written_is_said_at_once(shelf, tmp_path):
         done = diln("transform", shelf / "diln", shelf / "corpus", "-o", target)
         assert (done.code, done.out) == (2, "")
         assert message in done.err
+
+
+@pytest.mark.parametrize("read", ["source", "link", "vocabulary", "stop words", "model", "folder in it", "corpus"])
+def test_nothing_that_is_read_is_written_over(read, shelf, tmp_path):
+    shelf = shutil.copytree(shelf, tmp_path / "shelf")
+    source, output, options = shelf / "texts.jsonl", tmp_path / "words.csv", []
+    output.write_text("violin\nflute\nengine\n")
+    match read:
+        case "source":
+            output = shelf / "hdp" / ".." / "texts.jsonl"
+        case "link":
+            output = tmp_path / "link.jsonl"
+            output.symlink_to(source)
+        case "vocabulary" | "stop words":
+            options = ["--" + read.replace(" ", "-"), output]
+        case "model":
+            output = shelf / "diln" / "theta.csv"
+        case "folder in it":
+            output = shelf / "diln" / "mine" / "theta.csv"
+            output.parent.mkdir()
+        case "corpus":
+            source, output = shelf / "corpus", shelf / "corpus" / "theta.csv"
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    done = diln("transform", shelf / "diln", source, "-o", output, "-j1", *options)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: {output}: ")
+    assert done.err.endswith("name another file\n")
+    assert done.err.count("\n") == 1
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_proportions_can_replace_a_file_beside_the_source(shelf, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "a.txt").write_text("violin flute")
+    target = tmp_path / "folder" / "theta.csv"
+    target.write_text("old")
+    assert diln("transform", shelf / "diln", tmp_path / "folder", "-o", target, "-qj1").code == 0
+    assert target.read_text().startswith("id,n_tokens,topic_0")
 
 
 @pytest.mark.parametrize("command", ["transform", "evaluate"])

@@ -1,5 +1,13 @@
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
 from numba.core import caching
 
+from diln.engine import compile as compiling
 from diln.engine.compile import compiled
 
 
@@ -19,3 +27,53 @@ def test_where_nothing_can_be_written_a_loop_is_compiled_all_the_same(monkeypatc
     loop = compiled(double)
     assert loop(21) == 42
     assert not loop.stats.cache_path
+
+
+def test_numba_keeps_the_stamp_where_it_is_looked_for():
+    stamp = compiled(double)._cache._cache_file._source_stamp
+    assert stamp[1] == compiling._digest(Path(__file__).parent)
+
+
+def test_where_numba_has_no_stamp_a_loop_is_compiled_all_the_same(monkeypatch):
+    monkeypatch.setattr(caching, "IndexDataCacheFile", lambda **_: None)
+    loop = compiled(double)
+    loop._cache.disable()
+    assert loop(21) == 42
+
+
+CALLER = (
+    "from house.engine.compile import kernel\nfrom {callee} import add\n@kernel\ndef total(x):\n    return add(x)\n"
+)
+CALLEE = "from house.engine.compile import kernel\n@kernel\ndef add(x):\n    return x + {number}\n"
+RUN = "from house.room.caller import total; print(total(1), sum(total.stats.cache_hits.values()))"
+
+
+def rewrite(file: Path, number: int) -> None:
+    """Other content, and the same size and time: only who reads the file can tell."""
+    file.write_text(CALLEE.format(number=number))
+    os.utime(file, (1e9, 1e9))
+
+
+def run(folder: Path) -> tuple[int, int]:
+    """The result in a new process, and how many loops were found compiled."""
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "kept"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, "-c", RUN], cwd=folder, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    result, hits = map(int, done.stdout.split())
+    return result, hits
+
+
+@pytest.mark.parametrize("room", ["room", "prob"])
+def test_a_loop_is_compiled_anew_when_one_that_it_calls_has_changed(room, tmp_path):
+    house = tmp_path / "house"
+    for name in ("room", "prob", "engine"):
+        (house / name).mkdir(parents=True)
+    shutil.copy(compiling.__file__, house / "engine" / "compile.py")
+    (house / "room" / "caller.py").write_text(CALLER.format(callee=f"house.{room}.callee"))
+    callee = house / room / "callee.py"
+    rewrite(callee, 1)
+    assert run(tmp_path) == (2, 0)
+    assert run(tmp_path) == (2, 1)
+    rewrite(callee, 5)
+    assert run(tmp_path) == (6, 0)
+    assert run(tmp_path) == (6, 1)

@@ -208,7 +208,7 @@ def test_weights_move_their_locations_by_this_step_whatever_the_number_of_thread
     rng = np.random.default_rng(10)
     topics = some_topics(rng, 50, n_topics=20, real=real, precision=4.0, scale=7.0)
     documents = Documents(np.ascontiguousarray(topics.tokens.T), topics.u, topics.s)
-    summary = Summary(50, rng.gamma(1.0, size=20), rng.gamma(10.0, size=20), 0.0, 0.0, 0.0, 0.0)
+    summary = Summary(rng.gamma(1.0, size=20), rng.gamma(10.0, size=20), 0.0, 0.0, 0.0, 0.0)
     found, ells = [], rng.normal(size=(20, 4))
     for n_jobs in (1, 2):
         weights = LocatedWeights(StickWeights(20, (1.0, 1e-3), (1.0, 1e-3)), ells, 0.25)

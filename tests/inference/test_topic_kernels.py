@@ -81,7 +81,7 @@ def test_a_posterior_gathers_the_same_bits_with_any_number_of_threads(real):
     rng = np.random.default_rng(4)
     counts = csr_array(rng.poisson(0.3, size=(40, 3 * TERMS_AT_ONCE // 2)).astype(np.float32))
     theta, ratio = rng.gamma(1.0, size=(40, 6)).astype(real), rng.gamma(1.0, size=counts.nnz).astype(real)
-    nothing = Summary(40, np.zeros(6), np.zeros(6), 0.0, 0.0, 0.0, 0.0)
+    nothing = Summary(np.zeros(6), np.zeros(6), 0.0, 0.0, 0.0, 0.0)
     found = []
     for n_jobs in (1, 2):
         statistics = np.ones((counts.shape[1], 6), real)

@@ -200,7 +200,7 @@ def test_rate_constant_is_what_profiling_out_leaves():
 
 
 def summary_of(rng, n_topics):
-    return Summary(5, rng.gamma(1.0, size=n_topics), rng.gamma(10.0, size=n_topics), 0.0, 0.0, 0.0, 0.0)
+    return Summary(rng.gamma(1.0, size=n_topics), rng.gamma(10.0, size=n_topics), 0.0, 0.0, 0.0, 0.0)
 
 
 def test_a_whole_step_forgets_what_was_before():
@@ -237,7 +237,7 @@ def test_a_first_part_of_a_step_starts_from_the_weights_as_they_are():
 
 
 def nothing(n_topics, n_docs=0):
-    return Summary(n_docs, np.zeros(n_topics), np.zeros(n_topics), 0.0, 0.0, 0.0, 0.0)
+    return Summary(np.zeros(n_topics), np.zeros(n_topics), 0.0, 0.0, 0.0, 0.0)
 
 
 def tables_of(a0, n):
@@ -271,7 +271,7 @@ def test_the_fixed_point_of_the_dirichlet_raises_its_likelihood(whole):
         with Threads(1) as threads:
             for _ in range(30):
                 a0 = weights.a0
-                summary = Summary(40, tables_of(a0, n), np.zeros(5), 0.0, 0.0, 0.0, profile_twin(a0, n))
+                summary = Summary(tables_of(a0, n), np.zeros(5), 0.0, 0.0, 0.0, profile_twin(a0, n))
                 summary = weights.completed(summary, some_documents(n), n.sum(axis=1))
                 weights.update(summary, some_documents(n), 1.0, 1.0, threads)
                 reached.append(dirichlet_multinomial(weights.a0, n))
@@ -369,7 +369,7 @@ def test_a_step_of_sticks_and_concentrations_never_lowers_the_bound():
             return profile_twin(weights.a0, n) - weights.a0 @ lifts + sum(weights.terms().values())
 
         before, a0 = reached(), weights.a0
-        summary = Summary(20, tables_of(a0, n), lifts, 0.0, 0.0, 0.0, profile_twin(a0, n))
+        summary = Summary(tables_of(a0, n), lifts, 0.0, 0.0, 0.0, profile_twin(a0, n))
         with Threads(1) as threads:
             weights.update(summary, some_documents(n), 1.0, 1.0, threads)
         assert reached() >= before - 1e-7

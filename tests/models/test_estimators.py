@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, csr_matrix
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
@@ -299,4 +299,3 @@ def test_clones_are_unfitted_and_alike():
     model = DILN(7, n_dims=2, beta_prior=(2.0, 0.5))
     assert clone(model).get_params() == model.get_params()
     assert not hasattr(clone(model), "fitted_")
-    assert isinstance(csr_array((1, 1)), csr_array)

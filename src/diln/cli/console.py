@@ -1,6 +1,7 @@
 """What the command shows: results on the standard output, all else (progress, notes, errors) on the standard error."""
 
 import json
+import math
 import os
 import sys
 import warnings
@@ -30,8 +31,17 @@ ERR = Console(stderr=True, highlight=False)
 
 
 def say_json(value: dict[str, Any]) -> None:
-    """Print a result for machines: one line of JSON."""
-    sys.stdout.write(json.dumps(value) + "\n")
+    """Print a result for machines: one line of JSON, with null for numbers that JSON does not have."""
+    sys.stdout.write(json.dumps(_finite(value), allow_nan=False) + "\n")
+
+
+def _finite(value: Any) -> Any:
+    """The value, with None in place of infinities and NaN."""
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def complain(kind: str, text: str) -> None:

@@ -222,9 +222,20 @@ def _fit(parameters: "Parameters", corpus: "Corpus", name: str, quiet: bool) -> 
             f"--init is a model of {len(start):,} terms that are not the {corpus.n_terms:,} of the documents; count "
             "them with --vocabulary, or fit both on one corpus"
         )
+    _check_memory(parameters, corpus.n_terms)
     most = parameters.plan().max_iter
     with FitLine(most, len(corpus), at_most=parameters.learning_method == "batch", quiet=quiet) as line:
         return fit(parameters, CorpusRows(corpus), corpus.vocabulary, line)
+
+
+def _check_memory(parameters: "Parameters", n_terms: int) -> None:
+    """Raise if there is no room for the topics' terms and locations: better known before the search for a start."""
+    import numpy as np
+
+    try:
+        np.empty(parameters.n_components * (n_terms + getattr(parameters, "n_dims", 0)))
+    except (ValueError, OverflowError):  # more than any machine has
+        raise MemoryError from None
 
 
 def _report(fitted: "Fitted", corpus: "Corpus", output: Path, seconds: float, json: bool) -> None:

@@ -15,6 +15,7 @@ from diln.cli.predict import app as predict_app
 from diln.errors import DilnError
 
 EXIT_CODES = "Exit codes: 0 done, 1 a fault of the machine or of diln, 2 bad input or usage, 130 interrupted."
+LESS = "use fewer topics (--topics), dimensions (--dims), terms (--max-terms) or documents at a time (--batch-size)"
 
 app = typer.Typer(
     name="diln",
@@ -45,7 +46,10 @@ def options(
 
 
 def main() -> None:
-    """Run the command; whatever is wrong with the input is one sentence and exit code 2."""
+    """Run the command; whatever is wrong with the input is one sentence and exit code 2.
+
+    The message of a plain ValueError is made for whoever gave the value. What is left shows where it came from.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal or pipe may not have every character
@@ -55,6 +59,14 @@ def main() -> None:
     except DilnError as error:
         complain("error", str(error))
         sys.exit(2)
+    except ValueError as error:
+        if type(error) is not ValueError:  # of a library, such as a matrix without inverse: a fault of diln
+            raise
+        complain("error", str(error))
+        sys.exit(2)
+    except MemoryError as error:
+        complain("error", f"there is not enough memory{f' ({error})' if str(error) else ''}; {LESS}")
+        sys.exit(1)
     except OSError as error:
         complain(
             "error", f"{error.filename or 'the machine'}: {error.strerror or error}; make room or mend it, try again"

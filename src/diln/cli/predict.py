@@ -71,7 +71,8 @@ def transform_command(
     """
     from diln.models.fitted import Fitted
 
-    check_target(output)
+    read = [source, reading.get("vocabulary", source), text.get("stop_words", source)]
+    check_target(output, map(Path, read), [model, *([Path(source)] if is_corpus(source) else [])])
     fitted = Fitted.load(model, jobs)
     with told_of_interrupts("nothing was written"):
         documents = _documents(fitted, source, reading, text, jobs, quiet=quiet or json)

@@ -26,8 +26,11 @@ class Part(NamedTuple):
     theta: "NDArray[np.float64]"
 
 
-def check_target(path: Path) -> None:
-    """Raise if nothing can be written there: better known before the work than after."""
+def check_target(path: Path, inputs: Iterable[Path] = (), directories: Iterable[Path] = ()) -> None:
+    """Raise if nothing can be written there: better known before the work than after.
+
+    Nor may it take the place of one of the files that are read, or lie in a directory that diln keeps.
+    """
     if path.suffix.lower() not in WRITERS:
         raise DilnError(f"{path}: the name must end in one of {', '.join(WRITERS)}; choose what to write")
     if path.is_dir():
@@ -36,6 +39,12 @@ def check_target(path: Path) -> None:
         raise DilnError(f"{path.parent}: there is no such folder; make it first")
     if path.suffix.lower() == ".parquet" and find_spec("pyarrow") is None:
         raise DilnError(f"{path}: needs pyarrow; install it with: pip install 'diln[tables]', or write .csv")
+    for directory in directories:
+        if path.resolve().is_relative_to(directory.resolve()):
+            raise DilnError(f"{path}: lies in {directory}, which holds only what diln puts there; name another file")
+    for other in inputs:
+        if path.exists() and other.exists() and path.samefile(other):
+            raise DilnError(f"{path}: is also what is read, and would be lost; name another file")
 
 
 def write(path: Path, parts: Iterable[Part], n_topics: int) -> int:

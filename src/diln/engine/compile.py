@@ -1,6 +1,9 @@
 """Compiling inner loops: once on a machine where compiled code can be kept, in every process where it cannot."""
 
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from numba import njit
@@ -8,6 +11,8 @@ from numba import njit
 # Sums may be reordered, which is what lets a loop run on all lanes of the processor; infinities and NaN keep their
 # meaning.
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
+HERE = Path(__file__)
+SHARED = HERE.parents[1] / "prob"  # the folder whose loops those of other folders call
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -31,6 +36,27 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
     try:
-        return njit(cache=True, nogil=True, **options)(function)
+        loop = njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:
         return njit(nogil=True, **options)(function)
+    _stamp(loop, Path(function.__code__.co_filename))
+    return loop
+
+
+def _stamp(loop: Any, file: Path) -> None:
+    """Have compiled code taken for stale when any file changed that it may have been compiled from.
+
+    numba looks at the function's own file only, but compiles into it the functions that it calls, wherever they stand.
+    There is no public way to tell it so: should its insides be others one day, it does as it does by itself.
+    """
+    kept = getattr(getattr(loop, "_cache", None), "_cache_file", None)
+    if hasattr(kept, "_source_stamp") and file.is_file():
+        kept._source_stamp = (kept._source_stamp, _digest(file.parent))
+
+
+@cache
+def _digest(folder: Path) -> str:
+    """What stands in the files that a loop of this folder is compiled from: the folder's, the shared ones, this one."""
+    files = [*sorted(folder.glob("*.py")), *sorted(SHARED.glob("*.py")), HERE]
+    contents = (file.read_bytes() for file in files if file.is_file())  # an editor's lock is a link to nowhere
+    return sha256(b"".join(sha256(content).digest() for content in contents)).hexdigest()

@@ -10,7 +10,7 @@ from diln.prob.gamma import exp_digamma, log_gamma_digamma, steps_down
 
 GATE_EVERY = 4  # token steps between two steps of a document's location
 GATE_NATS = 1e-2  # a location step that promises less is the last
-SMALL = 1e-3  # n below this share of a0: three terms of the series do instead of gamma functions
+SMALL = 1e-2  # n below this share of a0: four terms of the series do instead of gamma functions
 
 
 @kernel
@@ -74,16 +74,17 @@ def word_term(counts, first, last, ratio, theta, n):  # type: ignore[no-untyped-
 def weight_term(a0, known, n, tables, used, work, bits):  # type: ignore[no-untyped-def]
     """sum_k ln Gamma(a0_k + n_k) - ln Gamma(a0_k); adds to ``tables`` a0_k (digamma(a0_k + n_k) - digamma(a0_k)).
 
-    ``known`` (4, n_topics) are ln Gamma and its next three derivatives at a0. Where n is small beside a0 the series in
+    ``known`` (5, n_topics) are ln Gamma and its first four derivatives at a0. Where n is small beside a0 the series in
     n does; the other topics are gathered first, so that their functions run on all lanes. ``used`` (n_topics,) of
     integers and ``work`` (5, n_topics), whose last two rows are seen as integers by ``bits``, are scratch.    # B2, D9
     """
-    value, size = 0.0, 0
+    value, size = 0.0, a0.size - a0.size  # of the type of a size: no second version is compiled
     a, gammas, digammas = work[0], work[1], work[2]
     for k in range(a0.size):
         if n[k] < SMALL * a0[k]:
-            value += n[k] * (known[1, k] + n[k] * (known[2, k] / 2 + n[k] * known[3, k] / 6))
-            tables[k] += a0[k] * n[k] * (known[2, k] + n[k] * known[3, k] / 2)
+            x = n[k]
+            value += x * (known[1, k] + x / 2 * (known[2, k] + x / 3 * (known[3, k] + x / 4 * known[4, k])))
+            tables[k] += a0[k] * x * (known[2, k] + x / 2 * (known[3, k] + x / 3 * known[4, k]))
         else:
             used[size] = k
             a[size] = a0[k] + n[k]
@@ -101,10 +102,12 @@ def weight_term(a0, known, n, tables, used, work, bits):  # type: ignore[no-unty
 def weight_terms(a0, known, tokens, first, last):  # type: ignore[no-untyped-def]
     """The sum of ``weight_term`` over documents first to last of ``tokens`` (n_docs, n_topics)."""
     value, size = 0.0, a0.size
-    tables, used, work = np.zeros(size), np.empty(size, np.int64), np.empty((5, size))
+    tables, used, work, n = np.zeros(size), np.empty(size, np.int64), np.empty((5, size)), np.empty(size)
     bits = work[3:].view(np.int64)
     for m in range(first, last):
-        value += weight_term(a0, known, tokens[m], tables, used, work, bits)
+        for k in range(size):
+            n[k] = tokens[m, k]
+        value += weight_term(a0, known, n, tables, used, work, bits)
     return value
 
 
@@ -134,7 +137,8 @@ def document_step(  # type: ignore[no-untyped-def]
     powers, powers64 = bits.view(topics.dtype), bits64.view(np.float64)
     psi, sigma, soft = np.empty(size), np.ones(size), np.empty(size)
     x, gradient, step, moved = np.zeros(dims + 1), np.empty(dims + 1), np.empty(dims + 1), np.empty(dims + 1)
-    matrix = np.empty((dims + 1, dims + 1))
+    rest, column = np.empty(size), np.empty((dims // 4 + 1) * 4)
+    matrix = np.zeros((dims + 1, column.size))
     row = np.empty(pairs.shape[1], pairs.dtype)
     used, work = np.empty(size, np.int64), np.empty((5, size))
     work_bits = work[3:].view(np.int64)
@@ -172,7 +176,24 @@ def document_step(  # type: ignore[no-untyped-def]
             if gated and (settled or since == GATE_EVERY or turn == turns - 1):
                 since = 0
                 promised = gate_step(
-                    ells, pairs, n, a, x, psi, sigma, soft, bits64, powers64, gradient, step, moved, matrix, row, used
+                    ells,
+                    pairs,
+                    n,
+                    a,
+                    x,
+                    psi,
+                    sigma,
+                    soft,
+                    bits64,
+                    powers64,
+                    gradient,
+                    step,
+                    moved,
+                    matrix,
+                    row,
+                    used,
+                    rest,
+                    column,
                 )
                 settled = settled and promised < GATE_NATS
             if settled:

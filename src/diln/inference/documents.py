@@ -29,7 +29,6 @@ class Documents:
 class Summary:
     """Sums over documents that a corpus step needs, and the documents' part of the bound."""
 
-    n_docs: int
     tables: Array  # (n_topics,) sum_m a0_k (digamma(a0_k + n_mk) - digamma(a0_k))
     lifts: Array  # (n_topics,) sum_m of what multiplies -a0_k in the bound: ln(1 + e^psi_mk) with gamma weights
     words: float  # E ln p(X | eta) + H[q(C)]

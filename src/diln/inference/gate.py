@@ -38,13 +38,18 @@ def gate_value(x, n, a, psi, soft):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def gate_gradient(ells, x, n, a, sigma, out):  # type: ignore[no-untyped-def]
-    """Set ``out`` to the gradient of f. Equals ``ells @ (n - a * sigma) - np.append(x[:-1], 0)``."""
+def gate_gradient(ells, x, n, a, sigma, rest, out):  # type: ignore[no-untyped-def]
+    """Set ``out`` to the gradient of f, with scratch ``rest`` (n_topics,).
+
+    Equals ``ells @ (n - a * sigma) - np.append(x[:-1], 0)``.
+    """
     dims = x.size - 1
+    for k in range(sigma.size):
+        rest[k] = n[k] - a[k] * sigma[k]
     for i in range(dims + 1):
         total = 0.0
         for k in range(sigma.size):
-            total += (n[k] - a[k] * sigma[k]) * ells[i, k]
+            total += rest[k] * ells[i, k]
         out[i] = total
     for i in range(dims):
         out[i] -= x[i]
@@ -96,23 +101,27 @@ def gate_curvature(pairs, a, sigma, row, used, out):  # type: ignore[no-untyped-
 
 @kernel
 def solve_in_place(matrix, x, column):  # type: ignore[no-untyped-def]
-    """Solve matrix @ y = x by Cholesky's method; y replaces x, and the factor the lower triangle of the matrix.
+    """Solve matrix @ y = x by Cholesky's method, given the lower triangle; y replaces x, and the matrix is used up.
 
-    Column by column, each subtracted from what is right of it: rows are contiguous, and no loop is a sum. ``column``
-    is scratch as long as x.
+    Column by column, each subtracted from what is right of it. Rows are contiguous, no loop is a sum, and the one that
+    counts is always as long as a row of the matrix and of ``column``, which is scratch: both may be longer than x.
     """
     size = x.size
+    for k in range(column.size):
+        column[k] = 0.0
     for j in range(size):
         inverse = 1.0 / sqrt(max(matrix[j, j], 1e-12))
-        matrix[j, j] = inverse  # the inverse of the factor's diagonal
         x[j] *= inverse
+        column[j] = 0.0
         for i in range(j + 1, size):
             column[i] = matrix[i, j] * inverse
-            matrix[i, j] = column[i]
             x[i] -= column[i] * x[j]
         for i in range(j + 1, size):
-            for k in range(j + 1, i + 1):
-                matrix[i, k] -= column[i] * column[k]
+            factor = column[i]
+            for k in range(column.size):
+                matrix[i, k] -= factor * column[k]
+            matrix[i, j] = factor
+        matrix[j, j] = inverse  # the inverse of the factor's diagonal
     for i in range(size - 1, -1, -1):
         x[i] *= matrix[i, i]
         for k in range(i):
@@ -121,18 +130,18 @@ def solve_in_place(matrix, x, column):  # type: ignore[no-untyped-def]
 
 @kernel
 def gate_step(  # type: ignore[no-untyped-def]
-    ells, pairs, n, a, x, psi, sigma, soft, bits, powers, gradient, step, moved, matrix, row, used
+    ells, pairs, n, a, x, psi, sigma, soft, bits, powers, gradient, step, moved, matrix, row, used, rest, column
 ):
     """One Newton step of x = (u, s), halved until f does not fall.
 
     psi, sigma and soft are those of x, before and after. Returns what a full step promised, g . H^-1 g, in nats.
     """
     before = gate_value(x, n, a, psi, soft)
-    gate_gradient(ells, x, n, a, sigma, gradient)
+    gate_gradient(ells, x, n, a, sigma, rest, gradient)
     gate_curvature(pairs, a, sigma, row, used, matrix)
     for i in range(x.size):
         step[i] = gradient[i]
-    solve_in_place(matrix, step, moved)
+    solve_in_place(matrix, step, column)
     promised = 0.0
     for i in range(x.size):
         promised += gradient[i] * step[i]

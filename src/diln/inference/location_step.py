@@ -82,27 +82,28 @@ def location_step(tokens, a0, covariates, offsets, precision, scale, first, last
     ``tokens`` (n_topics, n_docs) are the expected tokens n.
     """
     dims = covariates.shape[0]
-    gradient, matrix, step, moved = np.empty(dims), np.empty((dims, dims)), np.empty(dims), np.empty(dims)
+    gradient, step, moved, column = np.empty(dims), np.empty(dims), np.empty(dims), np.empty((dims + 3) // 4 * 4)
+    matrix = np.zeros((dims, column.size))
     work, weighted, bits = np.empty((5, TILE)), np.empty(TILE, covariates.dtype), np.empty(TILE, np.int64)
+    before = 0.0
     for k in range(first, last):
-        n, before, slopes, share = tokens[k], 0.0, True, 1.0
+        n = tokens[k]
         for i in range(dims):
             moved[i] = ells[k, i]
             out[k, i] = ells[k, i]
-        for _ in range(1 + HALVINGS):
+        for turn in range(1 + HALVINGS):
+            slopes = turn == 0
             value = topic_values(
                 n, a0[k], covariates, offsets, moved, precision, scale, slopes, gradient, matrix, work, weighted, bits
             )
             if slopes:
-                before, slopes = value, False
+                before = value
                 for i in range(dims):
                     step[i] = gradient[i]
-                solve_in_place(matrix, step, moved)
+                solve_in_place(matrix, step, column)
             elif value >= before:
                 for i in range(dims):
                     out[k, i] = moved[i]
                 break
-            else:
-                share *= 0.5
             for i in range(dims):
-                moved[i] = ells[k, i] + share * step[i]
+                moved[i] = ells[k, i] + 0.5**turn * step[i]

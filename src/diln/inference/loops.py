@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from diln.engine.threads import Threads, cut
+from diln.inference.batch import Batch
 from diln.inference.documents import Array, Documents, Summary
 from diln.inference.posterior import SLAB, Posterior
 
@@ -58,15 +59,16 @@ class Look(Protocol):
 
 def batch(
     posterior: Posterior,
-    counts: csr_array,
+    counts: Batch | csr_array,
     plan: Plan,
     threads: Threads,
     note: Callable[[Progress], None],
-    perplexity: Callable[[], float],
+    perplexity: Callable[[], float | None],
 ) -> int:
     """Algorithm 1: visit all documents, then update the corpus, until the bound is at rest; returns passes made."""
-    slabs = [(counts[first:last], slice(first, last)) for first, last in cut(counts.shape[0], SLAB)]
-    documents = posterior.weights.start(np.asarray(counts.sum(axis=1), np.float64), posterior.statistics.dtype)
+    everything = Batch.of(counts)
+    slabs = [(everything.cut(*piece), slice(*piece)) for piece in cut(len(everything), SLAB)]
+    documents = posterior.weights.start(everything.lengths, posterior.statistics.dtype)
     begun, last_bound = time.perf_counter(), -np.inf
     for iteration in range(1, plan.max_iter + 1):
         posterior.refresh(threads)
@@ -77,7 +79,7 @@ def batch(
         bound = sum(terms.values())
         done = abs(bound - last_bound) < plan.tol * abs(bound) or iteration == plan.max_iter
         last_bound = bound
-        progress = describe(posterior, iteration, iteration * counts.shape[0], time.perf_counter() - begun)
+        progress = describe(posterior, iteration, iteration * len(everything), time.perf_counter() - begun)
         progress.bound, progress.terms = bound, terms
         if plan.evaluate_every > 0 and (done or iteration % plan.evaluate_every == 0):
             progress.perplexity = perplexity()
@@ -89,7 +91,7 @@ def batch(
 
 def sweep(
     posterior: Posterior,
-    slabs: list[tuple[csr_array, slice]],
+    slabs: list[tuple[Batch, slice]],
     documents: Documents,
     plan: Plan,
     threads: Threads,
@@ -103,12 +105,15 @@ def sweep(
     return total(sums)
 
 
-def step(posterior: Posterior, counts: csr_array, rho: float, scale: float, plan: Plan, threads: Threads) -> Summary:
+def step(
+    posterior: Posterior, counts: Batch | csr_array, rho: float, scale: float, plan: Plan, threads: Threads
+) -> Summary:
     """One step of Algorithm 2: visit these documents as if new, then move the corpus by rho towards them."""
     posterior.refresh(threads)
-    documents = posterior.weights.start(np.asarray(counts.sum(axis=1), np.float64), posterior.statistics.dtype)
-    visited = posterior.visit(counts, documents, plan.max_doc_update_iter, plan.mean_change_tol, threads)
-    posterior.gather(counts, visited, 1 - rho, rho * scale, threads)  # S2
+    batch = Batch.of(counts)
+    documents = posterior.weights.start(batch.lengths, posterior.statistics.dtype)
+    visited = posterior.visit(batch, documents, plan.max_doc_update_iter, plan.mean_change_tol, threads)
+    posterior.gather(batch, visited, 1 - rho, rho * scale, threads)  # S2
     posterior.weights.update(visited.summary, documents, rho, scale, threads)  # S3, S4
     return visited.summary
 
@@ -118,7 +123,6 @@ def total(sums: Iterable[Summary]) -> Summary:
     first, *others = sums
     for other in others:
         first = Summary(
-            first.n_docs + other.n_docs,
             first.tables + other.tables,
             first.lifts + other.lifts,
             first.words + other.words,

@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 from scipy.special import digamma, gammaln
 
 from diln.engine.threads import Threads, cut
+from diln.inference.batch import Batch
 from diln.inference.document_step import document_step
 from diln.inference.documents import Array, Documents, Summary
 from diln.inference.topic_step import expected_topics, gather_statistics, topic_term
@@ -75,15 +76,16 @@ class Posterior:
         return float((whole + sums.sum(axis=0) + tokens * digamma(base + tokens)).sum())
 
     def visit(
-        self, counts: csr_array, documents: Documents, most: int, tolerance: float, threads: Threads
+        self, counts: Batch | csr_array, documents: Documents, most: int, tolerance: float, threads: Threads
     ) -> "Visited":
         """The document step of all documents of ``counts``, each starting from ``documents``, which it changes."""
+        batch = Batch.of(counts)
         a0, ells = self.weights.a0, located(self.weights.locations)
-        theta, ratio = np.empty_like(documents.tokens), np.empty(counts.nnz, self.statistics.dtype)
+        theta, ratio = np.empty_like(documents.tokens), np.empty(len(batch.indices), self.statistics.dtype)
         pieces = cut(len(documents), DOCS_AT_ONCE)
         terms = np.zeros((len(documents), 4))
         tables, lifts = np.zeros((2, len(pieces), self.n_topics))
-        common = (counts.indptr, counts.indices, counts.data, self.expected, a0, known_of(a0))
+        common = (batch.indptr, batch.indices, batch.counts, self.expected, a0, known_of(a0))
         gate = (ells, packed_pairs(ells, self.statistics.dtype))
         q = (documents.tokens, documents.locations, documents.intercepts, theta, ratio, terms)
         whole = whole_like(self.statistics)
@@ -93,13 +95,14 @@ class Posterior:
 
         threads.run(step, pieces)
         words, weights, places, profile = (float(value) for value in terms.sum(axis=0))
-        summary = Summary(len(documents), tables.sum(axis=0), lifts.sum(axis=0), words, weights, places, profile)
-        lengths = np.asarray(counts.sum(axis=1), np.float64)
-        return Visited(self.weights.completed(summary, documents, lengths), theta, ratio)
+        summary = Summary(tables.sum(axis=0), lifts.sum(axis=0), words, weights, places, profile)
+        return Visited(self.weights.completed(summary, documents, batch.lengths), theta, ratio)
 
-    def gather(self, counts: csr_array, visited: "Visited", keep: float, share: float, threads: Threads) -> None:
+    def gather(
+        self, counts: Batch | csr_array, visited: "Visited", keep: float, share: float, threads: Threads
+    ) -> None:
         """Statistics <- keep * statistics + share * expected tokens of the visited documents."""
-        by_term = csr_array((np.arange(counts.nnz), counts.indices, counts.indptr), counts.shape).tocsc()
+        by_term = Batch.of(counts).by_term
         ratio, theta = visited.ratio, visited.theta
 
         def step(number: int, first: int, last: int) -> None:

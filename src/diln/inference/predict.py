@@ -8,8 +8,9 @@ from scipy.sparse import csr_array
 
 from diln.engine.compile import kernel
 from diln.engine.threads import Threads, cut
+from diln.inference.batch import Batch
 from diln.inference.documents import Array, Documents
-from diln.inference.posterior import DOCS_AT_ONCE, SLAB, Posterior
+from diln.inference.posterior import DOCS_AT_ONCE, Posterior
 
 LEAST = 1e-37  # probability that float32 can hold
 
@@ -28,16 +29,15 @@ def held_out(indptr, indices, counts, topic_word, proportions, first, last, out)
             p = real(0)
             for k in range(topic_word.shape[1]):
                 p += proportions[m, k] * topic_word[w, k]
-            total += counts[j] * log(np.float64(max(p, real(LEAST))))
+            total += counts[j] * log(np.float64(min(max(p, real(LEAST)), real(1))))
         out[m] = total
 
 
-def infer(posterior: Posterior, counts: csr_array, most: int, tolerance: float, threads: Threads) -> Documents:
+def infer(posterior: Posterior, counts: Batch | csr_array, most: int, tolerance: float, threads: Threads) -> Documents:
     """The document step of documents seen for the first time; the posterior's expectations must be up to date."""
-    lengths = np.asarray(counts.sum(axis=1), np.float64)
-    documents = posterior.weights.start(lengths, posterior.statistics.dtype)
-    for first, last in cut(len(documents), SLAB):
-        posterior.visit(counts[first:last], documents[slice(first, last)], most, tolerance, threads)
+    batch = Batch.of(counts)
+    documents = posterior.weights.start(batch.lengths, posterior.statistics.dtype)
+    posterior.visit(batch, documents, most, tolerance, threads)
     return documents
 
 
@@ -47,22 +47,23 @@ def proportions(posterior: Posterior, documents: Documents) -> Array:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def log_likelihood(topic_word: Array, theta: Array, counts: csr_array, threads: Threads) -> Array:
+def log_likelihood(topic_word: Array, theta: Array, counts: Batch | csr_array, threads: Threads) -> Array:
     """Log probability of each document's counts (n_docs,), given its proportions of topics."""
-    out = np.empty(counts.shape[0])
+    batch = Batch.of(counts)
+    out = np.empty(len(batch))
     eta, theta = np.ascontiguousarray(topic_word, np.float32), np.ascontiguousarray(theta, np.float32)
 
     def step(number: int, first: int, last: int) -> None:
-        held_out(counts.indptr, counts.indices, counts.data, eta, theta, first, last, out)
+        held_out(batch.indptr, batch.indices, batch.counts, eta, theta, first, last, out)
 
-    threads.run(step, cut(counts.shape[0], DOCS_AT_ONCE))
+    threads.run(step, cut(len(batch), DOCS_AT_ONCE))
     return out
 
 
 def drawn_log_likelihood(
     posterior: Posterior,
     documents: Documents,
-    counts: csr_array,
+    counts: Batch | csr_array,
     draws: int,
     rng: np.random.Generator,
     threads: Threads,
@@ -79,5 +80,6 @@ def _drawn(
     lam = posterior.statistics.astype(np.float64) + posterior.prior
     shape, scale = posterior.weights.a0 + documents.tokens, posterior.weights.scales(documents)
     for _ in range(draws):
-        eta, weights = rng.standard_gamma(lam), rng.standard_gamma(shape) * scale + np.finfo(float).tiny
+        eta = rng.standard_gamma(lam) + np.finfo(float).tiny
+        weights = rng.standard_gamma(shape) * scale + np.finfo(float).tiny
         yield eta / eta.sum(axis=0), weights / weights.sum(axis=1, keepdims=True)

@@ -69,11 +69,12 @@ def topic_term(statistics, prior, first, last, out):  # type: ignore[no-untyped-
     work, used = np.empty((5, size)), np.empty(size, np.int64)
     bits = work[3:].view(np.int64)
     lam, gammas, digammas = work[0], work[1], work[2]
-    lam[0] = prior
-    log_gamma_digamma(lam, gammas, digammas, work[3:], bits, 1)
+    for k in range(size):
+        lam[k] = prior
+    log_gamma_digamma(lam, gammas, digammas, work[3:], bits, size)
     bare = gammas[0]
     for w in range(first, last):
-        n_used = 0
+        n_used = size - size  # of the type of a size: no second version is compiled
         for k in range(size):
             extra = np.float64(statistics[w, k])
             if extra < 1e-9 * prior:  # to first order the two terms cancel

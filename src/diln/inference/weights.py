@@ -210,13 +210,13 @@ class StickWeights(Weights):
 
         def rest(a0: Array) -> float:
             prior = stick_term(a0[-1] / a0.sum(), len(a0), self.alpha) + gamma_term(a0.sum(), *self.beta_prior)
-            return prior - float(a0 @ summary.lifts)
+            return prior - scale * float(a0 @ summary.lifts)
 
         def objective(a0: Array) -> float:
-            return profile(a0, documents.tokens, threads) + rest(a0)
+            return scale * profile(a0, documents.tokens, threads) + rest(a0)
 
         if rho == 1:
-            best = not_worse(self.a0, best, objective, summary.profile + rest(self.a0))
+            best = not_worse(self.a0, best, objective, scale * summary.profile + rest(self.a0))
         self.a0 = best
         self._alpha = best_alpha(self.p[-1], len(self.a0), self.alpha, self.alpha_prior)
 
@@ -248,7 +248,11 @@ class LocatedWeights(Weights):
     def __init__(self, sticks: StickWeights, locations: Array, variance: float) -> None:
         self.sticks, self.variance = sticks, variance
         self._locations = np.ascontiguousarray(locations, np.float64)
-        self.n_dims = locations.shape[1]
+
+    @property
+    def n_dims(self) -> int:  # type: ignore[override]
+        """Dimensions of the locations."""
+        return int(self._locations.shape[1])
 
     @property
     def a0(self) -> Array:  # type: ignore[override]
@@ -324,8 +328,8 @@ class LocatedWeights(Weights):
 
 
 def known_of(a0: Array) -> Array:
-    """ln Gamma and its first three derivatives at a0 (4, n_topics)."""
-    return np.vstack([gammaln(a0), digamma(a0), polygamma(1, a0), polygamma(2, a0)])
+    """ln Gamma and its first four derivatives at a0 (5, n_topics)."""
+    return np.vstack([gammaln(a0), digamma(a0), *(polygamma(order, a0) for order in (1, 2, 3))])
 
 
 def profile(a0: Array, tokens: Array, threads: Threads) -> float:

@@ -2,6 +2,7 @@
 
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Self
 from warnings import warn
@@ -14,13 +15,13 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 
 from diln.corpus import Corpus
 from diln.corpus.vocabulary import check_vocabulary
-from diln.engine.threads import Threads
+from diln.engine.threads import Threads, cut
 from diln.errors import DilnWarning
 from diln.inference.loops import Progress
-from diln.models.counts import CorpusRows, MatrixRows, Rows, aligned, as_rows, in_halves
+from diln.models.counts import PART, CorpusRows, MatrixRows, Rows, aligned, as_rows, in_halves
 from diln.models.fitted import DRAWS, Fitted, Floats
 from diln.models.fitting import begin, fit, more
-from diln.models.parameters import Parameters, parameters_of
+from diln.models.parameters import Parameters, check_whole, parameters_of
 
 
 class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -36,8 +37,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to documents: a ``Corpus``, or counts (n_docs, n_terms) as a sparse matrix, an array or a frame."""
         parameters = self._parameters()
+        if hasattr(self, "fitted_"):
+            del self.fitted_  # whatever happens, no model of other documents is left beside what is known of X
         rows, vocabulary = self._rows(X, reset=True)
-        self.fitted_ = fit(parameters, rows, vocabulary, _Printed() if self.verbose else None)
+        fitted = fit(parameters, rows, vocabulary, _Printed() if self.verbose else None)
+        fitted.named = hasattr(self, "feature_names_in_")
+        self.fitted_ = fitted
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -46,10 +51,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         rows, vocabulary = self._rows(X, reset=new)
         if new:
             with Threads(parameters.jobs) as threads:
-                self.fitted_ = begin(parameters, rows, vocabulary, threads)
+                fitted = begin(parameters, rows, vocabulary, threads)
+            fitted.named = hasattr(self, "feature_names_in_")
         else:
-            self.fitted_.parameters = parameters
-        more(self.fitted_, rows.everything())
+            fitted = self.fitted_
+            fitted.parameters = parameters.after(fitted.parameters)
+        more(fitted, rows)
+        self.fitted_ = fitted
         return self
 
     def transform(self, X: Any) -> Floats:
@@ -58,12 +66,15 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Every document is taken by itself; one without a known term gets the proportions expected of any document.
         """
         check_is_fitted(self)
-        counts = self._rows(X, reset=False)[0].everything()
-        empty = int((np.diff(counts.indptr) == 0).sum())
+        rows, empty = self._rows(X, reset=False)[0], 0
+        out = np.empty((rows.n_docs, self.fitted_.posterior.n_topics))
+        with self._threads() as threads:
+            for (first, last), counts in zip(cut(rows.n_docs, PART), rows.parts(PART), strict=True):
+                out[first:last] = self.fitted_.transform(counts, threads)
+                empty += int((np.diff(counts.indptr) == 0).sum())
         if empty:
             warn(f"{empty:,} documents have no known term; they get what any document gets", DilnWarning, stacklevel=2)
-        with self._threads() as threads:
-            return self.fitted_.transform(counts, threads)
+        return out
 
     def perplexity(
         self, X: Any, held_out: Any = None, *, method: str = "plug-in", n_draws: int = DRAWS, seed: int = 0
@@ -84,16 +95,19 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_is_fitted(self)
         if method not in ("plug-in", "draws"):
             raise ValueError(f"method is {method!r}; give 'plug-in' or 'draws'")
-        counts = self._rows(X, reset=False)[0].everything()
-        pair = (
-            in_halves(counts, seed) if held_out is None else (counts, self._rows(held_out, reset=False)[0].everything())
-        )
-        if pair[0].shape != pair[1].shape:
-            raise ValueError(
-                f"{pair[0].shape[0]} documents are observed and {pair[1].shape[0]} held out; give both alike"
-            )
+        check_whole("n_draws", n_draws, 1)
+        rows = self._rows(X, reset=False)[0]
+        pairs: Iterable[tuple[csr_array, csr_array]]
+        if held_out is None:
+            rng = np.random.default_rng(seed)
+            pairs = (in_halves(part, rng) for part in rows.parts(PART))
+        else:
+            others = self._rows(held_out, reset=False)[0]
+            if rows.n_docs != others.n_docs:
+                raise ValueError(f"{rows.n_docs} documents are observed and {others.n_docs} held out; give both alike")
+            pairs = zip(rows.parts(PART), others.parts(PART), strict=True)
         with self._threads() as threads:
-            return self.fitted_.perplexity(*pair, threads, n_draws if method == "draws" else None)
+            return self.fitted_.perplexity_of(pairs, threads, n_draws if method == "draws" else None)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log probability of a token given half of its document, -ln(perplexity): higher is better."""
@@ -110,6 +124,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         values = vars(fitted.parameters)
         model = cls(**{name: values[name] for name in cls._get_param_names()})
         model.fitted_, model.n_features_in_ = fitted, len(fitted.vocabulary)
+        if fitted.named:
+            model.feature_names_in_ = np.array(fitted.vocabulary, object)
         return model
 
     @property
@@ -139,7 +155,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     @property
     def bound_(self) -> float | None:
-        """Lower bound on the log evidence at the last pass of batch inference."""
+        """Lower bound on ln p(documents and point estimates) at the last pass of batch inference."""
         return self._known().bound
 
     @property
@@ -197,6 +213,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             if not len(X) or not X.n_terms:
                 raise ValueError(f"the corpus has {len(X)} documents of {X.n_terms} terms; give at least one of each")
             if reset:
+                if hasattr(self, "feature_names_in_"):
+                    del self.feature_names_in_
                 self.n_features_in_ = X.n_terms
                 return CorpusRows(X), X.vocabulary
             return aligned(X, self.vocabulary_), self.vocabulary_

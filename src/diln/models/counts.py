@@ -1,6 +1,7 @@
 """Counts at the door of a model: one form for all, whether they come as a matrix or as a corpus."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any
 from warnings import warn
 
@@ -10,7 +11,11 @@ from scipy.sparse import csr_array
 
 from diln.corpus import Corpus
 from diln.corpus.splits import halves
+from diln.engine.threads import cut
 from diln.errors import DilnWarning
+
+LARGEST = 1e30  # of counts, in float32
+PART = 8192  # documents that are in memory at once
 
 
 class Rows(ABC):
@@ -27,6 +32,11 @@ class Rows(ABC):
     @abstractmethod
     def everything(self) -> csr_array:
         """The counts of all documents."""
+
+    def parts(self, size: int) -> Iterator[csr_array]:
+        """The counts of all documents, ``size`` at a time, in order."""
+        for first, last in cut(self.n_docs, size):
+            yield self.take(np.arange(first, last))
 
 
 class MatrixRows(Rows):
@@ -61,18 +71,40 @@ class CorpusRows(Rows):
         return as_rows(self.corpus.counts)
 
 
+class MovedRows(Rows):
+    """Counts of a corpus in the order of another vocabulary, without the terms that it does not have."""
+
+    def __init__(self, corpus: Corpus, vocabulary: list[str], places: NDArray[np.int64]) -> None:
+        self.corpus, self.places = corpus, places
+        self.n_docs, self.n_terms, self.rule = len(corpus), len(vocabulary), corpus.rule
+
+    def take(self, rows: NDArray[np.int64]) -> csr_array:
+        """The counts of some documents."""
+        counts = self.corpus.rows(rows)
+        columns = self.places[counts.indices]
+        known = columns >= 0
+        ends = np.concatenate([[0], np.cumsum(known)])[counts.indptr]
+        moved = csr_array((counts.data[known], columns[known], ends), shape=(len(rows), self.n_terms))
+        moved.sort_indices()
+        return as_rows(moved)
+
+    def everything(self) -> csr_array:
+        """The counts of all documents."""
+        return self.take(np.arange(self.n_docs))
+
+
 def as_rows(X: Any) -> csr_array:
-    """Counts in the one form that the compiled loops know: float32 values, no zeros, a term once in a document."""
+    """Counts with float32 values, no zeros, and a term once in a document."""
     rows = csr_array(X)
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
-    parts = rows.data.astype(np.float32), rows.indices.astype(np.int32), rows.indptr.astype(np.int64)
-    tidy = csr_array(parts, shape=rows.shape)
+    largest = rows.data.max(initial=0)
+    if largest > LARGEST:
+        raise ValueError(f"there is a count of {largest}; the largest that can be worked with is {LARGEST:.0e}")
+    tidy = csr_array((rows.data.astype(np.float32), rows.indices, rows.indptr), shape=rows.shape)
     if tidy.nnz and not tidy.data.all():
         tidy.eliminate_zeros()
-    # scipy prefers the narrower type for both; the loops are compiled for these
-    tidy.indices, tidy.indptr = tidy.indices.astype(np.int32), tidy.indptr.astype(np.int64)
     return tidy
 
 
@@ -80,32 +112,26 @@ def aligned(corpus: Corpus, vocabulary: list[str]) -> Rows:
     """The corpus' rows in the order of another vocabulary; tokens of terms outside it are dropped, and counted."""
     if corpus.vocabulary == vocabulary:
         return CorpusRows(corpus)
-    places = {term: place for place, term in enumerate(vocabulary)}
-    new = np.array([places.get(term, -1) for term in corpus.vocabulary], np.int64)
-    counts = corpus.counts
-    columns, known = new[counts.indices], new[counts.indices] >= 0
-    if corpus.n_terms and not (new >= 0).any():
+    order = {term: place for place, term in enumerate(vocabulary)}
+    places = np.array([order.get(term, -1) for term in corpus.vocabulary], np.int64)
+    if corpus.n_terms and not (places >= 0).any():
         raise ValueError(
             f"the corpus has {corpus.n_terms:,} terms and none of them is among the model's {len(vocabulary):,}; count "
             "its texts with vocabulary=model.vocabulary_"
         )
-    unknown = int(counts.data[~known].sum())
+    rows = MovedRows(corpus, vocabulary, places)
+    unknown = corpus.n_tokens - sum(int(part.data.sum(dtype=np.float64)) for part in rows.parts(PART))
     if unknown:
         warn(
-            f"{unknown:,} of {int(counts.data.sum()):,} tokens are of terms that the model does not know; they are "
-            "left out",
+            f"{unknown:,} of {corpus.n_tokens:,} tokens are of terms that the model does not know; they are left out",
             DilnWarning,
             stacklevel=4,
         )
-    ends = np.concatenate([[0], np.cumsum(known)])[counts.indptr]
-    parts = counts.data[known], columns[known], ends
-    moved = csr_array(parts, shape=(len(corpus), len(vocabulary)))
-    moved.sort_indices()
-    return MatrixRows(as_rows(moved))
+    return rows
 
 
-def in_halves(counts: csr_array, seed: int) -> tuple[csr_array, csr_array]:
-    """Each document in two halves, at random by ``seed``; counts that are not whole numbers are halved as they are."""
+def in_halves(counts: csr_array, seed: int | np.random.Generator) -> tuple[csr_array, csr_array]:
+    """Each document in two halves at random; counts that are not whole numbers are halved as they are."""
     whole = counts.data.astype(np.int64)
     if (whole != counts.data).any():
         half = csr_array((counts.data / 2, counts.indices, counts.indptr), counts.shape)

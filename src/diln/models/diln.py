@@ -2,9 +2,11 @@
 
 from typing import Any, ClassVar, cast
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from diln.models.base import TopicModel
+from diln.models.counts import PART
 from diln.models.fitted import Floats
 
 
@@ -152,6 +154,6 @@ class DILN(TopicModel):
     def document_locations(self, X: Any) -> Floats:
         """Where documents are among the topics: u (n_docs, n_dims), the origin for one without a known term."""
         check_is_fitted(self)
-        counts = self._rows(X, reset=False)[0].everything()
+        rows = self._rows(X, reset=False)[0]
         with self._threads() as threads:
-            return self._known().infer(counts, threads).locations
+            return np.vstack([self._known().infer(part, threads).locations for part in rows.parts(PART)])

@@ -1,5 +1,6 @@
 """A fitted model: all that is known after fitting, and all that can be asked of it. Knows nothing of scikit-learn."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from diln.engine.threads import Threads
+from diln.errors import StoreError
 from diln.inference import predict
 from diln.inference.documents import Documents
 from diln.inference.loops import Progress, topics_in_use
@@ -34,6 +36,8 @@ class Fitted:
     passes: int = 0  # passes over the documents that ``fit`` was given
     history: list[dict[str, Any]] = field(default_factory=list)
     rule: dict[str, Any] | None = None  # how text was made into counts, where that is known
+    named: bool = False  # whether the counts came with the names of their columns
+    _topics: Floats | None = field(default=None, init=False, repr=False)
 
     @property
     def kind(self) -> str:
@@ -48,7 +52,15 @@ class Fitted:
     @property
     def topic_word(self) -> Floats:
         """Expected topics (n_topics, n_terms); rows sum to 1."""
-        return np.asarray(self.posterior.topic_word().T)
+        if self._topics is None:
+            self._topics = np.asarray(self.posterior.topic_word().T)
+            self._topics.flags.writeable = False
+        return self._topics
+
+    def refresh(self, threads: Threads) -> None:
+        """Bring up to date what follows from the posterior."""
+        self.posterior.refresh(threads)
+        self._topics = None
 
     @property
     def topic_weights(self) -> Floats:
@@ -65,7 +77,7 @@ class Fitted:
     def locations(self) -> Floats | None:
         """Topic locations (n_topics, n_dims), of a model that has them."""
         weights = self.posterior.weights
-        return weights.locations if weights.n_dims else None
+        return weights.locations.copy() if weights.n_dims else None
 
     @property
     def covariance(self) -> Floats | None:
@@ -95,7 +107,7 @@ class Fitted:
 
     @property
     def bound(self) -> float | None:
-        """The last lower bound on the log evidence, where it was computed."""
+        """The last lower bound on ln p(documents and point estimates), where it was computed."""
         known = [entry["bound"] for entry in self.history if entry.get("bound") is not None]
         return known[-1] if known else None
 
@@ -105,6 +117,7 @@ class Fitted:
 
     def infer(self, counts: csr_array, threads: Threads) -> Documents:
         """What is known of documents given their counts (n_docs, n_terms), each as if it were alone."""
+        check_terms(counts, self.posterior)
         p = self.parameters
         return predict.infer(self.posterior, counts, p.max_doc_update_iter, p.mean_change_tol, threads)
 
@@ -122,16 +135,25 @@ class Fitted:
         documents = self.infer(observed, threads)
         if draws is None:
             theta = predict.proportions(self.posterior, documents)
-            return predict.log_likelihood(self.posterior.topic_word(), theta, held_out, threads)
+            return predict.log_likelihood(self.topic_word.T, theta, held_out, threads)
         rng = np.random.default_rng([self.seed, 2])
         return predict.drawn_log_likelihood(self.posterior, documents, held_out, draws, rng, threads)
 
     def perplexity(self, observed: csr_array, held_out: csr_array, threads: Threads, draws: int | None = None) -> float:
         """Exp of minus the mean log probability of a held-out token."""
-        tokens = held_out.data.sum(dtype=np.float64)
+        return self.perplexity_of([(observed, held_out)], threads, draws)
+
+    def perplexity_of(
+        self, pairs: Iterable[tuple[csr_array, csr_array]], threads: Threads, draws: int | None = None
+    ) -> float:
+        """The perplexity of documents that come in parts, each as (observed, held out)."""
+        total, tokens = 0.0, 0.0
+        for observed, held_out in pairs:
+            total += float(self.log_likelihood(observed, held_out, threads, draws).sum())
+            tokens += float(held_out.data.sum(dtype=np.float64))
         if not tokens:
             raise ValueError("there is no token to predict; give documents with at least one known term")
-        return float(np.exp(-self.log_likelihood(observed, held_out, threads, draws).sum() / tokens))
+        return float(np.exp(-total / tokens))
 
     def save(self, directory: str | Path) -> None:
         """Write the model to a directory."""
@@ -143,6 +165,7 @@ class Fitted:
             "state": state,
             "history": self.history,
             "rule": self.rule,
+            "named": self.named,
         }
         tensors = {"statistics": self.posterior.statistics, **self.posterior.weights.tensors()}
         write_model(Path(directory), content, tensors, self.vocabulary)
@@ -163,6 +186,10 @@ class Fitted:
         parameters = KINDS[content["class"]](**values)
         weights = parameters.weights(np.random.default_rng(0))
         weights.restore(tensors)
+        if weights.locations.shape != (statistics.shape[1], weights.n_dims) or len(stored.vocabulary) != len(
+            statistics
+        ):
+            raise StoreError(f"{directory}: its parts do not fit together; fit it again, or restore it from a copy")
         posterior = Posterior(statistics, content["prior"], weights)
         with Threads(n_jobs) as threads:
             posterior.refresh(threads)
@@ -173,4 +200,14 @@ class Fitted:
             **content["state"],
             history=content["history"],
             rule=content["rule"],
+            named=content["named"],
+        )
+
+
+def check_terms(counts: csr_array, posterior: Posterior) -> None:
+    """Raise unless the counts are over the model's terms."""
+    if counts.shape[1] != posterior.n_terms:
+        raise ValueError(
+            f"the counts have {counts.shape[1]:,} columns but the model knows {posterior.n_terms:,} terms; count the "
+            "documents with vocabulary=model.vocabulary_"
         )

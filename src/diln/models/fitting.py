@@ -14,8 +14,8 @@ from diln.inference import loops, start
 from diln.inference.documents import Array
 from diln.inference.loops import Look, Progress
 from diln.inference.posterior import Posterior
-from diln.models.counts import Rows, in_halves
-from diln.models.fitted import Fitted
+from diln.models.counts import Rows, as_rows, in_halves
+from diln.models.fitted import Fitted, check_terms
 from diln.models.parameters import Parameters
 
 EVALUATED = 1000  # documents that the perplexity shown while fitting is of, at most
@@ -28,7 +28,7 @@ def fit(parameters: Parameters, rows: Rows, vocabulary: list[str], look: Look | 
         fitted = begin(parameters, rows, vocabulary, threads)
         run = _batch if parameters.learning_method == "batch" else _online
         run(fitted, rows, threads, look)
-        fitted.posterior.refresh(threads)
+        fitted.refresh(threads)
     if parameters.kind != "LDA" and fitted.n_topics == parameters.n_components > 1:
         warn(
             f"all {parameters.n_components} topics are in use, so there may be more; fit again with a larger "
@@ -74,7 +74,10 @@ def _start(
     topics = getattr(init, "topic_word_", getattr(init, "topic_word", None))
     weights = getattr(init, "topic_weights_", getattr(init, "topic_weights", None))
     if topics is None or weights is None:
-        raise ValueError(f"init is a {type(init).__name__}; give 'kmeans', 'random' or a fitted model")
+        raise ValueError(
+            f"init is a {type(init).__name__} that is not fitted; give 'kmeans', 'random' or a fitted model (its "
+            "fitted_ where scikit-learn clones, which forgets the fitting)"
+        )
     if topics.shape[1] != n_terms:
         raise ValueError(
             f"init is a model of {topics.shape[1]:,} terms but the documents have {n_terms:,}; fit both on the same "
@@ -111,6 +114,7 @@ def _online(fitted: Fitted, rows: Rows, threads: Threads, look: Look | None) -> 
 
 def learn(fitted: Fitted, counts: csr_array, threads: Threads) -> None:
     """One stochastic step with these documents."""
+    check_terms(counts, fitted.posterior)
     plan = fitted.parameters.plan()
     scale = fitted.population / counts.shape[0]
     loops.step(fitted.posterior, counts, plan.rho(fitted.steps), scale, plan, threads)
@@ -118,19 +122,19 @@ def learn(fitted: Fitted, counts: csr_array, threads: Threads) -> None:
     fitted.seen += counts.shape[0]
 
 
-def more(fitted: Fitted, counts: csr_array) -> None:
+def more(fitted: Fitted, rows: Rows) -> None:
     """Learn from more documents, in steps of the batch size, in the order given.
 
-    Unless told how many there are in total, the model then stands for so many more.
+    Unless told how many there are in total, a model that has seen others then stands for so many more.
     """
-    size = fitted.parameters.batch_size
+    if fitted.parameters.total_samples is not None:
+        fitted.population = fitted.parameters.total_samples
+    elif fitted.seen:
+        fitted.population += rows.n_docs
     with Threads(fitted.parameters.jobs) as threads:
-        for first in range(0, counts.shape[0], size):
-            some = counts[first : first + size]
-            if fitted.parameters.total_samples is None and fitted.seen:
-                fitted.population += some.shape[0]
-            learn(fitted, some, threads)
-        fitted.posterior.refresh(threads)
+        for counts in rows.parts(fitted.parameters.batch_size):
+            learn(fitted, counts, threads)
+        fitted.refresh(threads)
 
 
 def _noting(fitted: Fitted, look: Look | None) -> Callable[[Progress], None]:
@@ -142,12 +146,14 @@ def _noting(fitted: Fitted, look: Look | None) -> Callable[[Progress], None]:
     return note
 
 
-def _perplexity(fitted: Fitted, counts: csr_array, threads: Threads) -> Callable[[], float]:
-    """The perplexity of some of these documents, each completed from half its tokens."""
+def _perplexity(fitted: Fitted, counts: csr_array, threads: Threads) -> Callable[[], float | None]:
+    """The perplexity of some of these documents, each completed from half its tokens; None if there are no tokens."""
+    some = as_rows(counts[:EVALUATED])
 
-    def perplexity() -> float:
-        fitted.posterior.refresh(threads)
-        return fitted.perplexity(*in_halves(counts[:EVALUATED], fitted.seed), threads)
+    def perplexity() -> float | None:
+        fitted.refresh(threads)
+        observed, held_out = in_halves(some, fitted.seed)
+        return fitted.perplexity(observed, held_out, threads) if held_out.nnz else None
 
     return perplexity
 

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from math import isfinite
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -54,6 +54,7 @@ class Parameters(ABC):
             raise ValueError(f"learning_decay is {self.learning_decay!r}; steps shrink as they must in (0.5, 1]")
         for name in ("tol", "mean_change_tol"):
             check_number(name, getattr(self, name), zero=True)
+        check_whole("evaluate_every", self.evaluate_every, -1)
         if self.total_samples is not None:
             check_number("total_samples", self.total_samples)
         if isinstance(self.init, str):
@@ -81,6 +82,16 @@ class Parameters(ABC):
     @abstractmethod
     def weights(self, rng: np.random.Generator) -> Weights:
         """The weights that inference starts from."""
+
+    def after(self, before: "Parameters") -> Self:
+        """These parameters, for a model that was begun with others; raise if that cannot be."""
+        for name in BUILT_IN:
+            old, new = getattr(before, name, None), getattr(self, name, None)
+            if old != new:
+                raise ValueError(
+                    f"{name} is {new!r} but the model was begun with {old!r}; set it back, or begin again with fit"
+                )
+        return self
 
     def to_json(self) -> dict[str, Any]:
         """As JSON; a model or a generator among the values is only named."""
@@ -117,16 +128,9 @@ class HDPParameters(Parameters):
     alpha_prior: tuple[float, float]
     beta_prior: tuple[float, float]
 
-    def check(self) -> None:
-        """Raise if a value makes no sense."""
-        super().check()
-        check_gamma("alpha_prior", self.alpha_prior)
-        check_gamma("beta_prior", self.beta_prior)
-
     def sticks(self) -> StickWeights:
         """Even sticks."""
-        first, second = (float(x) for x in self.alpha_prior), (float(x) for x in self.beta_prior)
-        return StickWeights(self.n_components, tuple(first), tuple(second))  # type: ignore[arg-type]
+        return StickWeights(self.n_components, self.alpha_prior, self.beta_prior)
 
     def weights(self, rng: np.random.Generator) -> Weights:
         """Even sticks."""
@@ -157,6 +161,11 @@ class DILNParameters(HDPParameters):
         return LocatedWeights(self.sticks(), locations, variance)
 
 
+# What a model is made of, and cannot be changed as it goes on learning.
+BUILT_IN = (
+    "n_components", "topic_word_prior", "inference", "n_dims", "location_variance", "alpha_prior", "beta_prior",
+    "doc_topic_prior",
+)  # fmt: skip
 KINDS: dict[str, type[Parameters]] = {one.kind: one for one in (DILNParameters, HDPParameters, LDAParameters)}
 
 COMMON: dict[str, Any] = {
@@ -188,7 +197,10 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 
 def parameters_of(kind: str, given: dict[str, Any]) -> Parameters:
     """The checked parameters of a model: what is given, and defaults for the rest."""
-    made = KINDS[kind](**{**DEFAULTS[kind], **given})
+    values = {**DEFAULTS[kind], **given}
+    for name in STICKS.keys() & values.keys():
+        values[name] = as_pair(name, values[name])
+    made = KINDS[kind](**values)
     made.check()
     return made
 
@@ -233,11 +245,12 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name} is {value!r}; give {' or '.join(repr(one) for one in choices)}")
 
 
-def check_gamma(name: str, value: Any) -> None:
-    """Raise unless the value is a pair of positive numbers."""
+def as_pair(name: str, value: Any) -> tuple[float, float]:
+    """Shape and rate of a gamma distribution; raise unless they are positive numbers."""
     try:
         shape, rate = value
     except (TypeError, ValueError):
         raise ValueError(f"{name} is {value!r}; give (shape, rate) of a gamma distribution") from None
     check_number(f"{name}'s shape", shape)
     check_number(f"{name}'s rate", rate)
+    return float(shape), float(rate)

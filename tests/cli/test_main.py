@@ -1,0 +1,55 @@
+"""What becomes of errors that no command expects, and of numbers that JSON does not have."""
+
+import json
+
+import numpy as np
+import pytest
+from commands import diln
+
+from diln.cli.console import say_json
+from diln.models.fitted import Fitted
+
+
+@pytest.fixture
+def fails_with(monkeypatch):
+    """Have every command that reads a model fail with an error."""
+
+    def fail(error: BaseException) -> None:
+        def load(*_: object) -> None:
+            raise error
+
+        monkeypatch.setattr(Fitted, "load", load)
+
+    return fail
+
+
+def test_a_bad_value_is_one_sentence_and_exit_code_2(fails_with):
+    fails_with(ValueError("n_words is 0; give a number from 1 on"))
+    assert diln("topics", "model") == (2, "", "error: n_words is 0; give a number from 1 on\n")
+
+
+@pytest.mark.parametrize("detail", ["", "Unable to allocate 8 TiB"])
+def test_too_little_memory_is_one_sentence_and_exit_code_1(detail, fails_with):
+    fails_with(MemoryError(detail) if detail else MemoryError())
+    done = diln("topics", "model")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("error: there is not enough memory")
+    assert detail in done.err
+    assert "use fewer topics (--topics)" in done.err
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("error", [RuntimeError("broken"), KeyError("broken"), np.linalg.LinAlgError("broken")])
+def test_other_errors_show_where_they_came_from(error, fails_with):
+    fails_with(error)
+    with pytest.raises(type(error), match="broken"):
+        diln("topics", "model")
+
+
+def test_json_has_null_for_numbers_that_are_none(capsys):
+    say_json({"a": float("nan"), "b": [1.5, float("inf")], "c": {"d": (np.float64("-inf"), 2)}, "e": "NaN", "f": True})
+    printed = capsys.readouterr().out
+    assert json.loads(printed, parse_constant=pytest.fail) == {
+        "a": None, "b": [1.5, None], "c": {"d": [None, 2]}, "e": "NaN", "f": True,
+    }  # fmt: skip
+    assert printed.count("\n") == 1

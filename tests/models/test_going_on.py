@@ -1,0 +1,168 @@
+"""What is done to a model after it was fitted: changed, fitted again, saved, loaded, fed."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import diln
+from diln import DILN, HDP, LDA, Corpus, simulate
+
+COUNTS = np.random.default_rng(0).poisson(0.8, (60, 20))
+pytestmark = pytest.mark.filterwarnings("ignore:all .* topics are in use:diln.DilnWarning")
+
+
+def small(model, **given):
+    return model(**{"n_components": 5, "random_state": 0, "max_iter": 3, **given})
+
+
+@pytest.mark.parametrize(
+    ("model", "change"),
+    [
+        (DILN, {"n_dims": 2}), (DILN, {"location_variance": 5.0}), (HDP, {"alpha_prior": (2.0, 1.0)}),
+        (HDP, {"beta_prior": (50, 1)}), (LDA, {"doc_topic_prior": "auto"}), (LDA, {"n_components": 7}),
+        (HDP, {"topic_word_prior": 0.5}),
+    ],
+)  # fmt: skip
+def test_what_a_model_is_made_of_cannot_change_as_it_goes_on(model, change):
+    fitted = small(model).fit(COUNTS).set_params(**change)
+    with pytest.raises(ValueError, match=f"{next(iter(change))} is .* begin again with fit"):
+        fitted.partial_fit(COUNTS)
+    assert np.isfinite(fitted.fit(COUNTS).transform(COUNTS)).all()
+
+
+def test_how_a_model_learns_can_change_as_it_goes_on():
+    fitted = small(HDP).fit(COUNTS).set_params(batch_size=7, learning_decay=0.9, n_jobs=2)
+    assert fitted.partial_fit(COUNTS).n_batch_iter_ == 9
+
+
+def test_after_a_fit_that_failed_there_is_no_model():
+    fitted = small(HDP).fit(COUNTS)
+    with pytest.raises(ValueError, match="no document has a token"):
+        fitted.fit(np.zeros((4, 500)))
+    assert not hasattr(fitted, "fitted_")
+
+
+def test_counts_over_other_terms_never_reach_the_loops():
+    fitted = small(HDP).fit(COUNTS)
+    fitted.n_features_in_ = 500
+    with pytest.raises(ValueError, match="500 columns but the model knows 20 terms"):
+        fitted.transform(np.ones((1, 500), int))
+
+
+@pytest.mark.parametrize("parts", [1, 4])
+def test_a_stream_stands_for_the_documents_that_it_had(parts):
+    stream = small(HDP, batch_size=10)
+    for part in np.split(COUNTS, parts):
+        stream.partial_fit(part)
+    assert stream.fitted_.population == 60
+    assert small(HDP, total_samples=1000).partial_fit(COUNTS).fitted_.population == 1000
+
+
+def test_names_of_columns_survive_saving(tmp_path):
+    frame = pd.DataFrame(COUNTS, columns=[f"term{i}" for i in range(20)])
+    small(HDP).fit(frame).save(tmp_path / "model")
+    again = diln.load(tmp_path / "model")
+    assert list(again.feature_names_in_) == list(frame.columns) == again.vocabulary_
+    with pytest.raises(ValueError, match="feature names"):
+        again.transform(frame[frame.columns[::-1]])
+    again.fit(Corpus.from_matrix(COUNTS[:, :15], [f"word{i}" for i in range(15)]))
+    assert not hasattr(again, "feature_names_in_")
+
+
+@pytest.mark.parametrize("given", [np.array([1.0, 0.5]), [np.float32(1), np.float32(0.5)], (1, 0.5)])
+def test_priors_of_any_kind_survive_saving(given, tmp_path):
+    small(HDP, beta_prior=given).fit(COUNTS).save(tmp_path / "model")
+    assert diln.load(tmp_path / "model").beta_prior == (1.0, 0.5)
+
+
+@pytest.mark.parametrize("learning", ["batch", "online"])
+def test_documents_without_tokens_do_not_end_a_fit_that_is_watched(learning):
+    counts = np.vstack([np.zeros((3, 20), int), COUNTS])
+    fitted = small(HDP, learning_method=learning, batch_size=1, evaluate_every=1).fit(counts)
+    logged = [entry["perplexity"] for entry in fitted.history_]
+    assert all(value is None or value >= 1 for value in logged)
+    assert (None in logged) == (learning == "online")
+
+
+@pytest.mark.parametrize("model", [DILN, HDP, LDA])
+@pytest.mark.parametrize("prior", [1e-6, 0.1])
+def test_draws_are_numbers_whatever_the_prior(model, prior):
+    fitted = small(model, topic_word_prior=prior, n_components=30).fit(COUNTS)
+    assert 1 <= fitted.perplexity(COUNTS, method="draws", n_draws=3) < 1e9
+    with pytest.raises(ValueError, match="n_draws"):
+        fitted.perplexity(COUNTS, method="draws", n_draws=0)
+
+
+def test_a_perplexity_is_never_below_one():
+    for model in (DILN, HDP, LDA):
+        assert small(model, n_components=7).fit(COUNTS[:, :1] + 1).perplexity(COUNTS[:, :1] + 1) >= 1
+
+
+def test_counts_that_single_precision_cannot_hold_are_refused():
+    with pytest.raises(ValueError, match="the largest that can be worked with"):
+        small(LDA).fit(COUNTS * 1e39)
+
+
+def test_what_a_model_hands_out_does_not_change_it():
+    fitted = small(DILN).fit(COUNTS)
+    before = fitted.transform(COUNTS)
+    locations = fitted.topic_locations_
+    locations += 1
+    with pytest.raises(ValueError, match="read-only"):
+        fitted.topic_word_[0, 0] = 1
+    np.testing.assert_array_equal(fitted.transform(COUNTS), before)
+    assert fitted.topic_word_ is fitted.topic_word_
+    fitted.partial_fit(COUNTS)
+    np.testing.assert_allclose(fitted.topic_word_, fitted.components_ / fitted.components_.sum(axis=1, keepdims=True))
+
+
+def test_a_clone_forgets_the_fitting_of_its_start_and_says_so():
+    hdp = small(HDP).fit(COUNTS)
+    with pytest.raises(ValueError, match="its fitted_ where scikit-learn clones"):
+        clone(small(DILN, init=hdp)).fit(COUNTS)
+    assert clone(small(DILN, init=hdp.fitted_)).fit(COUNTS).n_iter_ > 0
+
+
+def test_an_online_step_of_length_one_weighs_its_documents_as_all(monkeypatch):
+    from diln.inference import weights
+
+    seen = []
+    real = weights.not_worse
+    monkeypatch.setattr(
+        weights, "not_worse", lambda old, new, *rest: seen.append((new, real(old, new, *rest))) or seen[-1][1]
+    )
+    given = {"learning_offset": 1.0, "batch_size": 6, "learning_method": "online", "max_iter": 1}
+    small(HDP, total_samples=6000, beta_prior=(1.0, 5.0), **given).fit(COUNTS)
+    np.testing.assert_array_equal(
+        *seen[0]
+    )  # the whole step is taken: it is the best for a thousand times the documents
+
+
+MEASURE = """
+import resource, sys, warnings
+warnings.simplefilter("ignore")
+from diln import HDP, Corpus
+corpus = Corpus.open(sys.argv[1])
+model = HDP(10, random_state=0, batch_size=500)
+model.partial_fit(corpus[:500])
+model.transform(corpus[:500]), model.perplexity(corpus[:500])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+getattr(model, sys.argv[2])(corpus)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+"""
+
+
+@pytest.mark.parametrize("call", ["partial_fit", "perplexity"])
+def test_a_corpus_on_disk_is_not_read_whole(call, tmp_path):
+    """60,000 documents are 45 MB of counts as they are read; what is in memory at once is far less."""
+    made = simulate.lda_corpus(3000, 2000, 10, doc_length=80, rng=0).corpus.counts
+    corpus = Corpus.from_matrix(made[np.arange(60_000) % 3000], [f"w{i}" for i in range(2000)])
+    corpus.save(tmp_path / "corpus")
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, str(tmp_path / "corpus"), call], capture_output=True, text=True, check=True
+    )
+    assert float(done.stdout) < 60, f"{call} took {done.stdout} MB"
