@@ -1,11 +1,14 @@
 """Topics in words: the largest first, under the numbers that they have everywhere."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from diln.analysis import in_use, largest_topics
 from diln.corpus import Corpus
 from diln.engine.threads import Threads
+from diln.inference.loops import IN_USE, topics_in_use
 from diln.models.counts import CorpusRows
 from diln.models.fitted import Fitted
 from diln.models.fitting import fit
@@ -65,6 +68,13 @@ def test_only_topics_in_use_are_listed_unless_all_are_asked_for(fitted):
     assert used.sum() == fitted.n_topics
     assert {topic.id for topic in largest_topics(fitted)} == set(np.flatnonzero(used).tolist())
     assert len(largest_topics(fitted, unused=True)) == 6
+
+
+def test_a_topic_is_in_use_from_the_share_on_that_a_fit_counts_them_by():
+    tokens = np.array([1e6, 1.01 * IN_USE * 1e6, 0.99 * IN_USE * 1e6, 0.0])
+    found = in_use(SimpleNamespace(posterior=SimpleNamespace(topic_tokens=tokens)))
+    assert found.tolist() == [True, True, False, False]
+    assert found.sum() == topics_in_use(tokens)
 
 
 def test_more_words_than_there_are_terms_gives_all_terms(fitted):

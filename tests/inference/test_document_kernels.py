@@ -229,7 +229,8 @@ class Gate:
         self.gradient, self.step, self.moved = np.full((3, dims + 1), np.nan)
         self.matrix = np.full((dims + 1, dims + 1), np.nan)
         self.row = np.full(self.pairs.shape[1], np.nan, self.real)
-        self.used = np.empty(size, np.int64)
+        self.used, self.rest = np.empty(size, np.int64), np.full(size, np.nan)
+        self.column = np.full(dims + 1, np.nan)
 
     def values(self, x):
         """f(u, s); psi, sigma and soft are set."""
@@ -238,7 +239,7 @@ class Gate:
 
     def slope(self, x):
         self.values(x)
-        gate_gradient(self.ells, x, self.n, self.a, self.sigma, self.gradient)
+        gate_gradient(self.ells, x, self.n, self.a, self.sigma, self.rest, self.gradient)
         return self.gradient.copy()
 
     def curvature(self, x):
@@ -256,6 +257,7 @@ class Gate:
         return gate_step(
             self.ells, self.pairs, self.n, self.a, x, self.psi, self.sigma, self.soft, self.bits,
             self.bits.view(np.float64), self.gradient, self.step, self.moved, self.matrix, self.row, self.used,
+            self.rest, self.column,
         )  # fmt: skip
 
     def objective(self, x):

@@ -38,9 +38,23 @@ class Topics:
     def move(self, ells):
         out = np.full_like(ells, np.nan)
         location_step(
-            self.tokens, self.a0, self.covariates, self.s, self.precision, self.scale, 0, len(ells), ells, out
+            self.tokens,
+            self.a0,
+            self.covariates,
+            self.s,
+            self.longest,
+            self.precision,
+            self.scale,
+            0,
+            len(ells),
+            ells,
+            out,
         )
         return out
+
+    @property
+    def longest(self):
+        return float(np.sqrt((self.covariates.astype(float) ** 2).sum(axis=0).max(initial=0)))
 
     def twin(self, k, ell):
         """Objective, gradient and negative Hessian; the sum over documents counts ``scale`` times."""
@@ -198,7 +212,7 @@ def test_topics_used_by_no_document_go_where_the_documents_are_not(real):
 def test_location_step_moves_the_topics_asked_for():
     rng = np.random.default_rng(9)
     topics, ells, out = some_topics(rng), rng.normal(size=(3, 4)), np.full((3, 4), -1.0)
-    location_step(topics.tokens, topics.a0, topics.covariates, topics.s, 20.0, 1.0, 1, 2, ells, out)
+    location_step(topics.tokens, topics.a0, topics.covariates, topics.s, topics.longest, 20.0, 1.0, 1, 2, ells, out)
     np.testing.assert_array_equal(out[1], topics.move(ells)[1])
     assert (out[[0, 2]] == -1).all()
 

@@ -49,7 +49,7 @@ def _stamp(loop: Any, file: Path) -> None:
     numba looks at the function's own file only, but compiles into it the functions that it calls, wherever they stand.
     There is no public way to tell it so: should its insides be others one day, it does as it does by itself.
     """
-    kept = getattr(getattr(loop, "_cache", None), "_cache_file", None)
+    kept: Any = getattr(getattr(loop, "_cache", None), "_cache_file", None)
     if hasattr(kept, "_source_stamp") and file.is_file():
         kept._source_stamp = (kept._source_stamp, _digest(file.parent))
 

@@ -13,6 +13,7 @@ from diln.prob.gamma import sigmoid_softplus
 
 TILE = 256
 HALVINGS = 12
+SAFE = 0.6  # change of psi, below ln 2
 
 
 @kernel
@@ -76,10 +77,14 @@ def topic_values(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def location_step(tokens, a0, covariates, offsets, precision, scale, first, last, ells, out):  # type: ignore[no-untyped-def]
+def location_step(  # type: ignore[no-untyped-def]
+    tokens, a0, covariates, offsets, longest, precision, scale, first, last, ells, out
+):
     """Set ``out`` of topics first to last to a Newton step from ``ells`` (n_topics, d), halved until it does not hurt.
 
-    ``tokens`` (n_topics, n_docs) are the expected tokens n.
+    ``tokens`` (n_topics, n_docs) are the expected tokens n, ``longest`` is the largest |u_m|. A step that moves no psi
+    by ln 2 cannot hurt and is not checked: curvatures change by less than a factor of 2 along it, since
+    |d ln sigma(1-sigma) / d psi| <= 1.
     """
     dims = covariates.shape[0]
     gradient, step, moved, column = np.empty(dims), np.empty(dims), np.empty(dims), np.empty((dims + 3) // 4 * 4)
@@ -101,6 +106,13 @@ def location_step(tokens, a0, covariates, offsets, precision, scale, first, last
                 for i in range(dims):
                     step[i] = gradient[i]
                 solve_in_place(matrix, step, column)
+                length = 0.0
+                for i in range(dims):
+                    length += step[i] * step[i]
+                if longest * longest * length < SAFE * SAFE:
+                    for i in range(dims):
+                        out[k, i] = ells[k, i] + step[i]
+                    break
             elif value >= before:
                 for i in range(dims):
                     out[k, i] = moved[i]

@@ -293,11 +293,13 @@ class LocatedWeights(Weights):
         """Move each topic's location by rho times a Newton step."""  # D10, S4
         tokens = np.ascontiguousarray(documents.tokens.T)
         covariates = np.ascontiguousarray(documents.locations.T, tokens.dtype)
-        offsets = documents.intercepts
+        offsets, longest = documents.intercepts, float(np.sqrt((documents.locations**2).sum(axis=1).max(initial=0)))
         best, precision = np.empty_like(self.locations), 1 / self.variance
 
         def step(number: int, first: int, last: int) -> None:
-            location_step(tokens, self.a0, covariates, offsets, precision, scale, first, last, self.locations, best)
+            location_step(
+                tokens, self.a0, covariates, offsets, longest, precision, scale, first, last, self.locations, best
+            )
 
         threads.run(step, cut(len(self.a0), TOPICS_AT_ONCE))
         self._locations = (1 - rho) * self.locations + rho * best
