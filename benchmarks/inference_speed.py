@@ -2,8 +2,8 @@
 
 python benchmarks/inference_speed.py COUNTS.npz [--topics 200] [--out results.json]
 
-COUNTS.npz is a scipy sparse matrix of counts (n_docs, n_terms). All figures are of one run, CPU seconds of one thread
-unless said otherwise, the median of interleaved rounds.
+COUNTS.npz is a scipy sparse matrix of counts (n_docs, n_terms). All figures are of one run, the median of interleaved
+rounds: CPU seconds of one thread for the word step, seconds for the rest.
 """
 
 import argparse
@@ -29,6 +29,7 @@ from threadpoolctl import threadpool_limits
 
 from diln import Corpus
 from diln.engine.threads import Threads
+from diln.inference.batch import Batch
 from diln.inference.loops import TURNS
 from diln.inference.posterior import Posterior
 from diln.inference.start import clusters, smoothed
@@ -52,13 +53,14 @@ def posterior_of(kind: str, counts: csr_array, topics: int, threads: Threads, pa
     parameters = parameters_of(kind, {"n_components": topics})
     posterior = Posterior(np.ascontiguousarray(start, np.float32), 0.1, parameters.weights(rng))
     posterior.refresh(threads)
-    documents = posterior.weights.start(np.asarray(counts.sum(axis=1), float), np.float32)
+    batch = Batch.of(counts)
+    documents = posterior.weights.start(batch.lengths, np.float32)
     for _ in range(passes):
-        one_pass(posterior, counts, documents, threads)
+        one_pass(posterior, batch, documents, threads)
     return posterior
 
 
-def one_pass(posterior: Posterior, counts: csr_array, documents: Any, threads: Threads, tol: float = 0.0) -> None:
+def one_pass(posterior: Posterior, counts: Batch, documents: Any, threads: Threads, tol: float = 0.0) -> None:
     """A pass of batch inference, with the bound; with ``tol`` documents that are settled are left early."""
     posterior.refresh(threads)
     posterior.topic_term(threads)
@@ -93,7 +95,7 @@ def word_step(counts: csr_array, topics: int) -> dict[str, float]:
     """LDA's document step with a fixed number of turns, ours and scikit-learn's."""
     one = Threads(1)
     posterior = posterior_of("LDA", counts, topics, one, passes=3)
-    lengths = np.asarray(counts.sum(axis=1), float)
+    batch = Batch.of(counts)
     table = csr_array(counts).astype(np.float64)
     theirs = LatentDirichletAllocation(
         topics, doc_topic_prior=1 / topics, topic_word_prior=0.1, max_doc_update_iter=INNER, mean_change_tol=0.0
@@ -103,9 +105,9 @@ def word_step(counts: csr_array, topics: int) -> dict[str, float]:
     theirs.exp_dirichlet_component_ = np.ascontiguousarray(posterior.expected.T.astype(np.float64))
 
     def ours() -> None:
-        visited = posterior.visit(counts, posterior.weights.start(lengths, np.float32), INNER, 0.0, one)
+        visited = posterior.visit(batch, posterior.weights.start(batch.lengths, np.float32), INNER, 0.0, one)
         saved = posterior.statistics.copy()
-        posterior.gather(counts, visited, 0.0, 1.0, one)
+        posterior.gather(batch, visited, 0.0, 1.0, one)
         posterior.statistics[:] = saved
 
     def sklearns() -> None:
@@ -125,16 +127,16 @@ def passes(counts: csr_array, topics: int) -> dict[str, float]:
     with Threads(2) as two:
         one = Threads(1)
         models = {kind: posterior_of(kind, counts, topics, one, passes=4) for kind in ("LDA", "HDP", "DILN")}
-        lengths = np.asarray(counts.sum(axis=1), float)
-        states = {kind: posterior.weights.start(lengths, np.float32) for kind, posterior in models.items()}
+        batch = Batch.of(counts)
+        states = {kind: posterior.weights.start(batch.lengths, np.float32) for kind, posterior in models.items()}
         for kind, posterior in models.items():
             for _ in range(4):
-                one_pass(posterior, counts, states[kind], one)
+                one_pass(posterior, batch, states[kind], one)
         seconds: dict[str, list[float]] = {}
         for _ in range(ROUNDS):
             for kind, posterior in models.items():
                 for name, threads, tol in (("1", one, 0.0), ("2", two, 0.0), ("1_settled", one, 1e-3)):
-                    call = lambda p=posterior, k=kind, t=threads, e=tol: one_pass(p, counts, states[k], t, e)  # noqa: E731
+                    call = lambda p=posterior, k=kind, t=threads, e=tol: one_pass(p, batch, states[k], t, e)  # noqa: E731
                     seconds.setdefault(f"{kind}_{name}", []).append(timed(call, time.perf_counter))
         results = {f"{name}_s": median(values) for name, values in seconds.items()}
     results["diln_over_hdp"] = results["DILN_1_s"] / results["HDP_1_s"]

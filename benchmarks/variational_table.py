@@ -4,7 +4,8 @@ python benchmarks/variational_table.py DATA [--corpora ap nyt elife] [--out resu
 
 DATA holds a folder for each corpus with counts.npz (a scipy sparse matrix). A fifth of the documents, 2,000 at most,
 are for testing: half the tokens of each are observed and the others predicted. Every cell is fitted on one thread with
-the model's defaults but for what the table names and tol=1e-4; one cell of each model and corpus with three seeds.
+the model's defaults but for what the table names, tol=1e-4, and a learned Dirichlet prior for LDA; one cell of each
+model and corpus, in batch and online, with three seeds.
 """
 
 import argparse

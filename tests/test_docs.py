@@ -53,3 +53,8 @@ def test_make_has_the_targets_that_the_readme_promises():
     steps = ["corpus build builtin:docs", "diln fit", "diln topics", "diln correlations", "diln info"]
     for step in [*steps, "pytest", "ruff check", "mypy", "mkdocs build"]:
         assert step in shown
+
+
+def test_no_page_has_a_placeholder_left():
+    for page in PAGES:
+        assert not re.search(r"\b(TODO|FIXME|TBD|XXX)\b|[A-Z]{8,}", page.read_text("utf-8")), page.name

@@ -14,7 +14,6 @@ from diln.inference.documents import Array, Documents, Summary
 from diln.inference.topic_step import expected_topics, gather_statistics, topic_term
 from diln.inference.weights import Weights, known_of
 
-DOCS_AT_ONCE = 64  # documents of one call of a thread; its sums are added to the others' in the documents' order
 TERMS_AT_ONCE = 512
 LARGEST = 80.0  # exponent that float32 can take, of an empty topic with next to no prior
 SLAB = 8192  # documents whose token steps are kept until the topics have gathered from them
@@ -82,7 +81,7 @@ class Posterior:
         batch = Batch.of(counts)
         a0, ells = self.weights.a0, located(self.weights.locations)
         theta, ratio = np.empty_like(documents.tokens), np.empty(len(batch.indices), self.statistics.dtype)
-        pieces = cut(len(documents), DOCS_AT_ONCE)
+        pieces = shares(len(documents))
         terms = np.zeros((len(documents), 4))
         tables, lifts = np.zeros((2, len(pieces), self.n_topics))
         common = (batch.indptr, batch.indices, batch.counts, self.expected, a0, known_of(a0))
@@ -121,6 +120,11 @@ class Visited:
     summary: Summary
     theta: Array  # (n_docs, n_topics) proportional to exp E ln Z, as in the last token step
     ratio: Array  # (n_entries,) count / normaliser of each term of each document
+
+
+def shares(n_docs: int) -> list[tuple[int, int]]:
+    """Documents of each call of a thread, whose sums are added in this order: some sixty calls, of 16 to 256 each."""
+    return cut(n_docs, min(256, max(16, n_docs // 64)))
 
 
 def whole_like(floats: Array) -> Array:

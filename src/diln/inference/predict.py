@@ -7,10 +7,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from diln.engine.compile import kernel
-from diln.engine.threads import Threads, cut
+from diln.engine.threads import Threads
 from diln.inference.batch import Batch
 from diln.inference.documents import Array, Documents
-from diln.inference.posterior import DOCS_AT_ONCE, Posterior
+from diln.inference.posterior import Posterior, shares
 
 LEAST = 1e-37  # probability that float32 can hold
 
@@ -56,7 +56,7 @@ def log_likelihood(topic_word: Array, theta: Array, counts: Batch | csr_array, t
     def step(number: int, first: int, last: int) -> None:
         held_out(batch.indptr, batch.indices, batch.counts, eta, theta, first, last, out)
 
-    threads.run(step, cut(len(batch), DOCS_AT_ONCE))
+    threads.run(step, shares(len(batch)))
     return out
 
 

@@ -45,7 +45,7 @@ class LDA(TopicModel):
     random_state : int, Generator, RandomState, optional
         For the same bits again.
     verbose : int
-        1 to write a line for each pass to the standard error stream.
+        1 to write a line for each pass (batch) or step (online) to the standard error stream.
 
     Attributes
     ----------
