@@ -57,4 +57,4 @@ def test_make_has_the_targets_that_the_readme_promises():
 
 def test_no_page_has_a_placeholder_left():
     for page in PAGES:
-        assert not re.search(r"\b(TODO|FIXME|TBD|XXX)\b|[A-Z]{8,}", page.read_text("utf-8")), page.name
+        assert not re.search(r"\b(TODO|FIXME|TBD|XXX)\b", page.read_text("utf-8")), page.name

@@ -7,7 +7,7 @@ from scipy.special import expit, logsumexp
 
 from diln.engine.threads import Threads
 from diln.inference.documents import FAR_BELOW, Documents
-from diln.inference.posterior import DOCS_AT_ONCE, Posterior
+from diln.inference.posterior import Posterior
 from diln.inference.predict import drawn_log_likelihood, held_out, infer, log_likelihood, proportions
 from diln.inference.weights import DirichletWeights, LocatedWeights, StickWeights
 
@@ -94,7 +94,7 @@ def test_held_out_leaves_other_documents_alone():
 
 def test_log_likelihood_is_the_same_with_any_number_of_threads():
     rng = np.random.default_rng(3)
-    counts = rng.poisson(0.5, size=(3 * DOCS_AT_ONCE + 7, 30))
+    counts = rng.poisson(0.5, size=(199, 30))
     eta, theta = rng.dirichlet(np.ones(30), 5).T, rng.dirichlet(np.ones(5), len(counts))
     found = []
     for n_jobs in (1, 2):
@@ -136,7 +136,7 @@ def test_proportions_are_the_means_of_the_weights(kind):
 @each_kind
 def test_documents_are_inferred_each_by_itself(kind):
     rng = np.random.default_rng(6)
-    posterior, counts = some_posterior(kind, rng), rng.poisson(0.7, size=(2 * DOCS_AT_ONCE + 3, 40))
+    posterior, counts = some_posterior(kind, rng), rng.poisson(0.7, size=(131, 40))
     together = proportions(posterior, inferred(posterior, counts))
     alone = [proportions(posterior, inferred(posterior, counts[m : m + 1]))[0] for m in (0, 70, 130)]
     np.testing.assert_array_equal(together[[0, 70, 130]], alone)

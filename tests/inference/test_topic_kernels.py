@@ -8,7 +8,7 @@ from scipy.special import digamma, gammaln
 
 from diln.engine.threads import Threads
 from diln.inference.documents import Summary
-from diln.inference.posterior import TERMS_AT_ONCE, Posterior, Visited, whole_like
+from diln.inference.posterior import TERMS_AT_ONCE, Posterior, Visited, shares, whole_like
 from diln.inference.topic_step import FLOOR, expected_topics, gather_statistics, topic_term
 from diln.inference.weights import DirichletWeights
 
@@ -222,3 +222,11 @@ def test_topic_words_are_the_dirichlets_means():
     right = np.column_stack([stats.dirichlet(0.3 + one).mean() for one in statistics.T.astype(np.float64)])
     np.testing.assert_allclose(posterior.topic_word(), right, rtol=1e-13)
     np.testing.assert_allclose(posterior.topic_tokens, statistics.sum(axis=0, dtype=np.float64), rtol=1e-13)
+
+
+@pytest.mark.parametrize("n_docs", [1, 15, 16, 17, 250, 1024, 9001, 100_000])
+def test_documents_are_shared_out_whole_in_order_and_whatever_the_threads(n_docs):
+    pieces = shares(n_docs)
+    assert [place for first, last in pieces for place in range(first, last)] == list(range(n_docs))
+    assert max(last - first for first, last in pieces) <= 256
+    assert len(pieces) >= min(60, n_docs // 16)

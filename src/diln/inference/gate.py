@@ -12,6 +12,7 @@ from diln.prob.gamma import sigmoid_softplus
 
 WORTH_A_ROW = 1e-3  # curvature below which a topic is left out of the Hessian, never of the gradient
 HALVINGS = 12
+ROUNDING = 1e-14  # of f: without it the last steps, of which f knows nothing, would be refused
 
 
 @kernel
@@ -150,7 +151,7 @@ def gate_step(  # type: ignore[no-untyped-def]
         for i in range(x.size):
             moved[i] = x[i] + share * step[i]
         open_gate(ells, moved, psi, sigma, soft, bits, powers)
-        if gate_value(moved, n, a, psi, soft) >= before:
+        if gate_value(moved, n, a, psi, soft) >= before - ROUNDING * abs(before):
             for i in range(x.size):
                 x[i] = moved[i]
             return promised
