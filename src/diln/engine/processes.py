@@ -126,14 +126,15 @@ class Processes:
         self.context = context
         self._pool: ProcessPoolExecutor | None = None
         self._parcels = Parcels()
+        self._sent: set[Future[Parcel | None]] = set()  # what workers have not come back from
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._pool is not None:
-            # After an error workers may still be at work, on files perhaps; else they are idle, and end by themselves.
-            self._pool.shutdown(wait=error is not None, cancel_futures=True)
+            # Workers may still be at items, on files perhaps; if not they are idle, and end by themselves.
+            self._pool.shutdown(wait=bool(self._sent), cancel_futures=True)
             self._pool = None
         self._parcels.close()
 
@@ -179,7 +180,10 @@ class Processes:
     def _there(self, function: Callable[[Any, Item], Result], item: Item) -> "Sent[Item, Result]":
         """The result of a call in a worker process."""
         pool, parcel = self._workers(), self._parcels.pack(item)
-        return Sent(item, parcel, pool.submit(_call, function, parcel), self._parcels)
+        future = pool.submit(_call, function, parcel)
+        self._sent.add(future)
+        future.add_done_callback(self._sent.discard)
+        return Sent(item, parcel, future, self._parcels)
 
     def _help(self, function: Callable[[Any, Item], Result], waiting: "deque[Task[Result, Item]]") -> None:
         """Take the last item that no worker has begun, and do it here instead of waiting."""
