@@ -101,11 +101,12 @@ def gate_curvature(pairs, a, sigma, row, used, out):  # type: ignore[no-untyped-
 
 
 @kernel
-def solve_in_place(matrix, x, column):  # type: ignore[no-untyped-def]
-    """Solve matrix @ y = x by Cholesky's method, given the lower triangle; y replaces x, and the matrix is used up.
+def factor_in_place(matrix, x, column):  # type: ignore[no-untyped-def]
+    """Factor a matrix L L' by Cholesky's method, given its lower triangle, and replace x by L^-1 x.
 
     Column by column, each subtracted from what is right of it. Rows are contiguous, no loop is a sum, and the one that
-    counts is always as long as a row of the matrix and of ``column``, which is scratch: both may be longer than x.
+    counts is always as long as a row of the matrix and of ``column``, which is scratch: both may be longer than x. The
+    matrix becomes L, with the inverses of its diagonal on the diagonal.
     """
     size = x.size
     for k in range(column.size):
@@ -122,11 +123,23 @@ def solve_in_place(matrix, x, column):  # type: ignore[no-untyped-def]
             for k in range(column.size):
                 matrix[i, k] -= factor * column[k]
             matrix[i, j] = factor
-        matrix[j, j] = inverse  # the inverse of the factor's diagonal
-    for i in range(size - 1, -1, -1):
+        matrix[j, j] = inverse
+
+
+@kernel
+def back_substitute(matrix, x):  # type: ignore[no-untyped-def]
+    """Replace x by L'^-1 x, with L as ``factor_in_place`` leaves it."""
+    for i in range(x.size - 1, -1, -1):
         x[i] *= matrix[i, i]
         for k in range(i):
             x[k] -= matrix[i, k] * x[i]
+
+
+@kernel
+def solve_in_place(matrix, x, column):  # type: ignore[no-untyped-def]
+    """Solve matrix @ y = x, given the lower triangle; y replaces x, and the matrix is used up."""
+    factor_in_place(matrix, x, column)
+    back_substitute(matrix, x)
 
 
 @kernel

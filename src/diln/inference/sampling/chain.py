@@ -1,0 +1,106 @@
+"""A chain of states of all documents and the corpus, sweep by sweep, and the average of its late states."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from diln.engine.threads import Threads
+from diln.inference.documents import Array
+from diln.inference.sampling.corpus_step import (
+    Places,
+    Prior,
+    Sums,
+    draw_locations,
+    draw_topic_prior,
+    draw_weights,
+)
+from diln.inference.sampling.state import Documents, State
+from diln.inference.sampling.sweep import draw_documents, draw_tokens
+from diln.prob.polya_gamma import draw_polya_gamma
+from diln.prob.streams import key_of
+
+SETTLING = 3  # first sweeps, in which the weights stay as they are
+PRIOR_EVERY = 5  # sweeps from one draw of gamma_0 to the next: it hardly moves, and reads the whole table
+NEAR = 0.3  # of a location's prior deviation: how far from the origin topics are put when the gate opens
+
+TOKENS, WEIGHTS, PLACES = range(3)  # what a stream is for
+
+
+@dataclass(slots=True)
+class Chain:
+    """Documents, corpus, and how many sweeps were made; what comes next is a function of these and the seed."""
+
+    state: State
+    everything: Documents
+    prior: Prior
+    seed: int
+    size: int  # documents that are in play: the first so many
+    number: int = 0  # sweeps made
+    exact: bool = False  # whether Polya-Gamma variables are drawn, or their means taken
+
+    def open(self) -> None:
+        """Let locations in: topics near the origin, documents at it."""
+        rng = np.random.default_rng([self.seed, self.number, PLACES])
+        self.state.open(self.prior.n_dims, NEAR * np.sqrt(self.state.variance), rng)
+        self.everything.u = np.zeros((len(self.everything), self.prior.n_dims), np.float32)
+
+    @property
+    def docs(self) -> Documents:
+        """The documents in play."""
+        return self.everything.first(self.size)
+
+    def sweep(self, threads: Threads, *, places: bool = True) -> Sums:
+        """Draw everything once: tokens, weights, documents' places, topics' locations, priors."""
+        rng = np.random.default_rng([self.seed, self.number, WEIGHTS])
+        sums = draw_tokens(self.state, self.docs, key_of(self.seed, self.number, TOKENS), threads)
+        if self.prior.learn_weights and self.number >= SETTLING:
+            draw_weights(self.state, sums, self.prior, rng)
+        if places and (self.prior.learn_weights or self.state.n_dims):
+            self.draw_places(threads, rng)
+        if self.number % PRIOR_EVERY == 0 and self.number >= SETTLING:
+            draw_topic_prior(self.state, self.prior, rng)
+        self.number += 1
+        return sums
+
+    def draw_places(self, threads: Threads, rng: np.random.Generator) -> Places:
+        """Draw documents' places, then topics' locations."""
+        key = key_of(self.seed, self.number, PLACES)
+        found = draw_documents(self.state, self.docs, key, threads, self._omega if self.exact else None)
+        if self.state.n_dims:
+            draw_locations(self.state, found, self.prior, rng)
+        return found
+
+    def _omega(self, shape: Array, psi: Array, start: int) -> Array:
+        rng = np.random.default_rng([self.seed, self.number, PLACES, start])
+        return draw_polya_gamma(shape, psi, rng)
+
+    def keep(self, topics: Array) -> None:
+        """Go on with these topics alone; tokens of others are drawn anew in the next sweep."""
+        self.state = self.state.chosen(topics)
+        self.everything.renamed(topics)
+
+
+@dataclass(slots=True)
+class Average:
+    """The mean of some states. Topics keep their columns along a chain, so their counts can be averaged."""
+
+    n_states: int = 0
+    sums: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, state: State) -> None:
+        """Take a state in."""
+        now = {"prior": state.prior, "alpha": state.alpha, "variance": state.variance, **state.tensors()}
+        for name, value in now.items():
+            if name in self.sums:
+                self.sums[name] += value
+            else:
+                self.sums[name] = value if isinstance(value, float) else value.astype(value.dtype)
+        self.n_states += 1
+
+    def state(self, like: State) -> State:
+        """The mean."""
+        means = {name: value / self.n_states for name, value in self.sums.items()}
+        means = {name: value if isinstance(value, float) else value.astype(getattr(like, name).dtype)
+                 for name, value in means.items()}  # fmt: skip
+        return State(**means, n_topics=like.n_topics, truncation=like.truncation)

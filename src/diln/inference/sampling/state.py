@@ -1,0 +1,131 @@
+"""What a chain knows of the corpus, and of its documents, at one moment."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diln.engine.lanes import LANES
+from diln.inference.documents import Array
+from diln.inference.sampling.tokens import NO_TOPIC, Tokens, padded
+
+LEAST_WEIGHT = 1e-20  # that float32 products still hold
+
+
+@dataclass(slots=True)
+class State:
+    """The corpus: counts, weights and locations of topics. Arrays are as wide as whole lanes; what is beyond is 0."""
+
+    table: Array  # (n_terms, width) float32: tokens of each term in each topic
+    totals: Array  # (width,) float64: tokens of each topic
+    a0: Array  # (width,) float64: beta p
+    ells: Array  # (d, width) float32: locations; d is 0 while the gate is closed, and always without locations
+    prior: float  # gamma_0
+    alpha: float  # mass of the gamma process that a0 is drawn from
+    variance: float  # c
+    n_topics: int  # topics that there are, empty ones too
+    truncation: int  # T: a0_k is from Gamma(alpha / T, rate)
+
+    @classmethod
+    def empty(
+        cls, n_terms: int, n_topics: int, a0: float | Array, prior: float, alpha: float, variance: float
+    ) -> "State":
+        """A corpus without a token, its topics all alike."""
+        width = padded(n_topics)
+        weights = np.zeros(width)
+        weights[:n_topics] = a0
+        table, totals, ells = np.zeros((n_terms, width), np.float32), np.zeros(width), np.zeros((0, width), np.float32)
+        return cls(table, totals, weights, ells, prior, alpha, variance, n_topics, n_topics)
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms."""
+        return len(self.table)
+
+    @property
+    def n_dims(self) -> int:
+        """Dimensions of the locations: 0 while the gate is closed."""
+        return len(self.ells)
+
+    @property
+    def width(self) -> int:
+        """Columns, those beyond the topics too."""
+        return len(self.a0)
+
+    @property
+    def beta(self) -> float:
+        """Concentration of a document's weights."""
+        return float(self.a0.sum())
+
+    def open(self, n_dims: int, scale: float, rng: np.random.Generator) -> None:
+        """Give the topics locations, near the origin."""
+        self.ells = np.zeros((n_dims, self.width), np.float32)
+        self.ells[:, : self.n_topics] = scale * rng.standard_normal((n_dims, self.n_topics))
+
+    def chosen(self, topics: NDArray[np.intp]) -> "State":
+        """The same corpus with these topics, in this order."""
+        width = padded(len(topics))
+
+        def columns(array: Array) -> Array:
+            out = np.zeros((*array.shape[:-1], width), array.dtype)
+            out[..., : len(topics)] = array[..., topics]
+            return out
+
+        return State(
+            columns(self.table), columns(self.totals), columns(self.a0), columns(self.ells),
+            self.prior, self.alpha, self.variance, len(topics), self.truncation,
+        )  # fmt: skip
+
+    def tensors(self) -> dict[str, Array]:
+        """The arrays by name."""
+        return {name: getattr(self, name) for name in ("table", "totals", "a0", "ells")}
+
+    def numbers(self) -> dict[str, Any]:
+        """The numbers by name."""
+        return {name: getattr(self, name) for name in ("prior", "alpha", "variance", "n_topics", "truncation")}
+
+
+@dataclass(slots=True)
+class Documents:
+    """Some documents: their tokens' topics, and where they are."""
+
+    tokens: Tokens
+    topics: NDArray[np.uint16]  # (n_tokens,) NO_TOPIC before the first draw
+    u: Array  # (n_docs, d) float32
+    s: Array  # (n_docs,) float32
+    names: NDArray[np.uint64]  # (n_docs,) numbers of the streams that the documents' draws come from
+
+    @classmethod
+    def new(cls, tokens: Tokens, n_dims: int, names: Array) -> "Documents":
+        """Documents whose tokens have no topic yet."""
+        topics = np.full(tokens.size, NO_TOPIC, np.uint16)
+        u, s = np.zeros((len(tokens), n_dims), np.float32), np.zeros(len(tokens), np.float32)
+        return cls(tokens, topics, u, s, np.asarray(names, np.uint64))
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def first(self, size: int) -> "Documents":
+        """The first so many documents, sharing memory."""
+        tokens = self.tokens.cut(0, size)
+        return Documents(tokens, self.topics[: tokens.size], self.u[:size], self.s[:size], self.names[:size])
+
+    def renamed(self, topics: NDArray[np.intp]) -> None:
+        """Follow ``State.chosen``: tokens of topics that are gone have none."""
+        new = np.full(NO_TOPIC + 1, NO_TOPIC, np.uint16)
+        new[topics] = np.arange(len(topics))
+        self.topics[:] = new[self.topics]
+
+
+def packed_pairs(ells: Array) -> Array:
+    """Products of x = (ell, 1) of each topic, packed row by row without the last: (width, d(d+1)/2 + d) float32."""
+    x = np.vstack([ells, np.ones(ells.shape[1], np.float32)])
+    i, j = np.tril_indices(len(x))
+    return np.ascontiguousarray((x[i[:-1]] * x[j[:-1]]).T)
+
+
+def scratch(width: int) -> tuple[Array, Array, Array]:
+    """Rows for the loops over topics, and one row of integers that is seen as floats, too."""
+    bits = np.zeros(width + LANES, np.int32)
+    return np.zeros((8, width), np.float32), bits, bits.view(np.float32)

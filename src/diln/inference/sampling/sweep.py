@@ -1,0 +1,168 @@
+"""One sweep: tokens, then weights, then documents' places, then topics' locations, each drawn given the others."""
+
+from collections.abc import Callable
+from queue import SimpleQueue
+
+import numpy as np
+
+from diln.engine.compile import kernel
+from diln.engine.threads import Threads, cut
+from diln.inference.documents import Array
+from diln.inference.sampling.corpus_step import LONGEST, Places, Sums
+from diln.inference.sampling.places import AT_ONCE, TOGETHER, draw_places, expect_omega, gather_places
+from diln.inference.sampling.state import Documents, State, packed_pairs, scratch
+from diln.inference.sampling.tokens import draw_topics
+
+BLOCK = 250_000  # tokens that are drawn given the same counts of other blocks
+MOST_BLOCKS = 16
+
+Omega = Callable[[Array, Array, int], Array]  # draws of PolyaGamma(shape, psi) for the documents of a piece
+
+
+@kernel
+def count_table(indptr, indices, counts, starts, topics, table):  # type: ignore[no-untyped-def]
+    """Add every token to the table (n_terms, n_topics)."""
+    for m in range(indptr.size - 1):
+        t = starts[m]
+        for e in range(indptr[m], indptr[m + 1]):
+            for _ in range(counts[e]):
+                table[indices[e], topics[t]] += 1
+                t += 1
+
+
+def blocks(docs: Documents) -> list[tuple[int, int]]:
+    """Ranges of documents with about as many tokens each; they depend on the documents alone."""
+    number = min(max(docs.tokens.size // BLOCK, 1), MOST_BLOCKS, max(len(docs), 1))
+    edges = np.searchsorted(docs.tokens.starts, np.linspace(0, docs.tokens.size, number + 1)[1:-1])
+    edges = np.unique([0, *edges, len(docs)])
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+
+
+def pieces(n_docs: int) -> list[tuple[int, int]]:
+    """Documents of each call of a thread, where they do not depend on each other."""
+    return cut(n_docs, max(TOGETHER, -(-n_docs // 32)))
+
+
+def draw_tokens(state: State, docs: Documents, key: np.uint64, threads: Threads) -> Sums:
+    """Draw every token's topic given all others; the counts follow.
+
+    In blocks of documents: tokens of other blocks are known as they were before the sweep. One block is exact.
+    """
+    ranges = blocks(docs)
+    if len(ranges) == 1:
+        return _draw(state, docs, key, ranges[0], state.table, state.totals, learning=True)
+    sums: list[Sums | None] = [None] * len(ranges)
+    free: SimpleQueue[Array] = SimpleQueue()
+    for _ in range(min(threads.n_jobs, len(ranges))):
+        free.put(np.empty_like(state.table))
+
+    def step(number: int, first: int, last: int) -> None:
+        table = free.get()
+        np.copyto(table, state.table)
+        sums[number] = _draw(state, docs, key, (first, last), table, state.totals.copy(), learning=True)
+        free.put(table)
+
+    threads.run(step, ranges)
+    recount(state, docs)
+    return total([one for one in sums if one is not None])
+
+
+def draw_given(state: State, docs: Documents, key: np.uint64, threads: Threads) -> Sums:
+    """Draw every token's topic given the corpus' counts, which stay."""
+    ranges = pieces(len(docs))
+    sums: list[Sums | None] = [None] * len(ranges)
+
+    def step(number: int, first: int, last: int) -> None:
+        sums[number] = _draw(state, docs, key, (first, last), state.table, state.totals, learning=False)
+
+    threads.run(step, ranges)
+    return total([one for one in sums if one is not None])
+
+
+def _draw(
+    state: State,
+    docs: Documents,
+    key: np.uint64,
+    piece: tuple[int, int],
+    table: Array,
+    totals: Array,
+    *,
+    learning: bool,
+) -> Sums:
+    first, last = piece
+    tokens = docs.tokens
+    lengths = np.diff(tokens.starts[first : last + 1])
+    longest = int(lengths.max(initial=0))
+    sums = Sums(np.zeros((state.width, min(longest + 2, LONGEST)), np.int64), np.zeros(state.width))
+    sums.score = draw_topics(
+        tokens.indptr, tokens.indices, tokens.counts, tokens.starts, docs.topics, first, last,
+        state.a0.astype(np.float32), state.ells, docs.u, docs.s,
+        table, totals, state.prior, learning, key, docs.names,
+        sums.histogram, sums.softs, *scratch(state.width),
+    )  # fmt: skip
+    return sums
+
+
+def recount(state: State, docs: Documents) -> None:
+    """Set the corpus' counts to those of the documents' tokens."""
+    tokens = docs.tokens
+    state.table[:] = 0
+    count_table(tokens.indptr, tokens.indices, tokens.counts, tokens.starts, docs.topics, state.table)
+    state.totals[:] = np.bincount(docs.topics, minlength=state.width)
+
+
+def draw_documents(
+    state: State, docs: Documents, key: np.uint64, threads: Threads, omega: Omega | None = None, *, noise: bool = True
+) -> Places:
+    """Draw every document's place given its tokens' topics; what the topics' locations need is added up on the way.
+
+    With ``omega`` exact draws of the Polya-Gamma variables, else their means.
+    """
+    ranges, dims, width = pieces(len(docs)), state.n_dims, state.width
+    pairs, a0 = packed_pairs(state.ells), state.a0.astype(np.float32)
+    places = [
+        Places(np.zeros((width, dims * (dims + 1) // 2), np.float32), np.zeros((dims, width), np.float32))
+        for _ in ranges
+    ]
+    tokens = docs.tokens
+
+    def step(number: int, first: int, last: int) -> None:
+        n, psi, rates = np.zeros((3, TOGETHER, width), np.float32)
+        rows, bits, powers = scratch(width)
+        long = -(-(dims + 1) // 4) * 4
+        matrix, x, column, normals = np.zeros((dims + 1, long)), np.zeros(dims + 1), np.zeros(long), np.zeros(dims + 1)
+        row, squares = np.zeros(pairs.shape[1], np.float32), np.zeros((TOGETHER, dims * (dims + 1) // 2), np.float32)
+        for start in range(first, last, TOGETHER):
+            stop = min(start + TOGETHER, last)
+            where = (tokens.starts, start, stop)
+            expect_omega(docs.topics, *where, a0, state.ells, docs.u, docs.s, n, psi, rates, rows, bits, powers)
+            if omega is not None:
+                size = stop - start
+                rates[:size, : state.n_topics] = omega(
+                    state.a0[: state.n_topics] + n[:size, : state.n_topics], psi[:size, : state.n_topics], start
+                )
+            draw_places(
+                *where, a0, state.ells, pairs, n, rates, noise, key, docs.names, docs.u, docs.s,
+                matrix, x, column, normals, row,
+            )  # fmt: skip
+            gather_places(
+                *where, a0, n, rates, docs.u, docs.s, squares, rows[0],
+                places[number].precision, places[number].linear,
+            )  # fmt: skip
+
+    threads.run(step, ranges)
+    out = Places(*(np.zeros(array.shape) for array in (places[0].precision, places[0].linear)))
+    for place in places:
+        out = out + place
+    return out
+
+
+def total(sums: list[Sums]) -> Sums:
+    """The sum, in this order."""
+    width = max(one.histogram.shape[1] for one in sums)
+    out = Sums(np.zeros((len(sums[0].softs), width), np.int64), np.zeros(len(sums[0].softs)))
+    for one in sums:
+        out.histogram[:, : one.histogram.shape[1]] += one.histogram
+        out.softs += one.softs
+        out.score += one.score
+    return out
