@@ -56,7 +56,8 @@ def _stamp(loop: Any, file: Path) -> None:
 
 @cache
 def _digest(folder: Path) -> str:
-    """What stands in the files that a loop of this folder is compiled from: the folder's, the shared ones, this one."""
-    files = [*sorted(folder.glob("*.py")), *sorted(SHARED.glob("*.py")), HERE]
+    """What stands in the files that a loop of this folder may be compiled from: those of four folders."""
+    folders = (folder, folder.parent, SHARED, HERE.parent)
+    files = [file for one in folders for file in sorted(one.glob("*.py"))]
     contents = (file.read_bytes() for file in files if file.is_file())  # an editor's lock is a link to nowhere
     return sha256(b"".join(sha256(content).digest() for content in contents)).hexdigest()

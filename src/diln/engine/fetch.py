@@ -13,8 +13,7 @@ BYTE, INT32 = ir.IntType(8), ir.IntType(32)
 TO_WRITE, KEEP, DATA = 1, 3, 1  # what llvm.prefetch is told
 
 
-@intrinsic
-def fetch_row(typingctx, table, number):  # type: ignore[no-untyped-def]
+def _fetch_row(typingctx, table, number):  # type: ignore[no-untyped-def]
     """Have row ``number`` of a table read into the caches while other work goes on.
 
     For use inside compiled loops that read rows here and there: a row of a table of many megabytes takes longer to
@@ -27,11 +26,14 @@ def fetch_row(typingctx, table, number):  # type: ignore[no-untyped-def]
     return types.void(table, types.intp), _fetch
 
 
+fetch_row: Any = intrinsic(_fetch_row)
+
+
 def _fetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     array = context.make_array(signature.args[0])(context, builder, arguments[0])
     step = builder.extract_value(array.strides, 0)
     first = builder.gep(builder.bitcast(array.data, BYTE.as_pointer()), [builder.mul(arguments[1], step)])
-    hint = cgutils.get_or_insert_function(
+    hint = cgutils.get_or_insert_function(  # type: ignore[no-untyped-call]
         builder.module, ir.FunctionType(ir.VoidType(), [BYTE.as_pointer(), INT32, INT32, INT32]), "llvm.prefetch.p0"
     )
     told = [ir.Constant(INT32, value) for value in (TO_WRITE, KEEP, DATA)]

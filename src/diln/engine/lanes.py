@@ -16,8 +16,7 @@ INDEX = ir.IntType(32)
 FUSED = ("contract",)  # a product may be added without being rounded first
 
 
-@intrinsic
-def running_sums(typingctx, weights, row, prior, sums, size):  # type: ignore[no-untyped-def]
+def _running_sums(typingctx, weights, row, prior, sums, size):  # type: ignore[no-untyped-def]
     """Fill ``sums[:size]`` with the running sums of weights * (row + prior), each of 16 lanes by itself.
 
     sums[k] is the sum over j <= k, j = k modulo 16. Its last 16 numbers are therefore the totals of the lanes, and a
@@ -40,6 +39,9 @@ def running_sums(typingctx, weights, row, prior, sums, size):  # type: ignore[no
     return types.void(weights, row, types.float32, sums, types.intp), _write
 
 
+running_sums: Any = intrinsic(_running_sums)
+
+
 def _is_line_of_floats(array: Any) -> bool:
     return isinstance(array, types.Array) and array.dtype == types.float32 and array.ndim == 1 and array.layout == "C"
 
@@ -52,7 +54,7 @@ def _write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         if isinstance(kind, types.Array)
     ]
     prior, size = _in_all_lanes(builder, arguments[2]), arguments[4]
-    total = cgutils.alloca_once(builder, VECTOR)  # a register, once compiled
+    total = cgutils.alloca_once(builder, VECTOR)  # type: ignore[no-untyped-call]  # a register, once compiled
     builder.store(ir.Constant(VECTOR, [0.0] * LANES), total)
     start, step = ir.Constant(size.type, 0), ir.Constant(size.type, LANES)
     with cgutils.for_range_slice(builder, start, size, step, size.type) as (k, _):

@@ -1,5 +1,6 @@
 """Topics and weights after some documents, and the sweep that takes documents in."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ from diln.engine.threads import Threads, cut
 from diln.inference.batch import Batch
 from diln.inference.document_step import document_step
 from diln.inference.documents import Array, Documents, Summary
+from diln.inference.known import Inferred, Known
 from diln.inference.topic_step import expected_topics, gather_statistics, topic_term
 from diln.inference.weights import Weights, known_of
 
@@ -20,7 +22,7 @@ SLAB = 8192  # documents whose token steps are kept until the topics have gather
 
 
 @dataclass
-class Posterior:
+class Posterior(Known):
     """What is known of the corpus: q(eta_k) = Dirichlet(prior + statistics_k), and the weights."""
 
     statistics: Array  # (n_terms, n_topics) expected tokens of each term in each topic
@@ -32,24 +34,28 @@ class Posterior:
         self.expected = np.empty_like(self.statistics)
 
     @property
-    def n_terms(self) -> int:
-        """Number of terms."""
-        return len(self.statistics)
+    def a0(self) -> Array:
+        """What a document's weight of a topic is before its tokens are seen (n_topics,)."""
+        return self.weights.a0
 
     @property
-    def n_topics(self) -> int:
-        """Number of topics, used or not."""
-        return int(self.statistics.shape[1])
+    def locations(self) -> Array:
+        """Topic locations (n_topics, d)."""
+        return self.weights.locations
 
     @property
-    def topic_tokens(self) -> Array:
-        """Expected tokens of each topic (n_topics,)."""
-        return np.asarray(self.statistics.sum(axis=0, dtype=np.float64))
+    def alpha(self) -> float | None:
+        """Top-level concentration, of a model that has it."""
+        return self.weights.alpha
 
-    def topic_word(self) -> Array:
-        """E eta (n_terms, n_topics): columns sum to 1."""
-        lam = self.statistics.astype(np.float64) + self.prior
-        return np.asarray(lam / lam.sum(axis=0))
+    @property
+    def beta(self) -> float | None:
+        """Second-level concentration, of a model that has it."""
+        return self.weights.beta
+
+    def tensors(self) -> dict[str, Array]:
+        """All arrays, by name."""
+        return {"statistics": self.statistics, **self.weights.tensors()}
 
     def refresh(self, threads: Threads) -> None:
         """Bring exp E ln eta up to date."""
@@ -111,6 +117,31 @@ class Posterior:
             )  # fmt: skip
 
         threads.run(step, cut(self.n_terms, TERMS_AT_ONCE))
+
+    def settled(self, counts: Batch | csr_array, most: int, tolerance: float, threads: Threads) -> Documents:
+        """The document step of documents seen for the first time; the expectations must be up to date."""
+        batch = Batch.of(counts)
+        documents = self.weights.start(batch.lengths, self.statistics.dtype)
+        self.visit(batch, documents, most, tolerance, threads)
+        return documents
+
+    def infer(self, counts: Batch | csr_array, most: int, tolerance: float, threads: Threads) -> Inferred:
+        """Documents seen for the first time, each as if alone; an empty one gets the proportions of the prior."""
+        documents = self.settled(counts, most, tolerance, threads)
+        weights = (self.a0 + documents.tokens) * self.weights.scales(documents)  # D12
+        return Inferred(np.asarray(weights / weights.sum(axis=1, keepdims=True)), documents.locations)
+
+    def draws(
+        self, counts: csr_array, most: int, tolerance: float, number: int, rng: np.random.Generator, threads: Threads
+    ) -> Iterator[tuple[Array, Array]]:
+        """Draws from q: topics (n_terms, n_topics) and the documents' proportions (n_docs, n_topics)."""  # P1
+        documents = self.settled(counts, most, tolerance, threads)
+        lam = self.statistics.astype(np.float64) + self.prior
+        shape, scale = self.a0 + documents.tokens, self.weights.scales(documents)
+        for _ in range(number):
+            eta = rng.standard_gamma(lam) + np.finfo(float).tiny
+            weights = rng.standard_gamma(shape) * scale + np.finfo(float).tiny
+            yield eta / eta.sum(axis=0), weights / weights.sum(axis=1, keepdims=True)
 
 
 @dataclass(slots=True)

@@ -12,9 +12,10 @@ from scipy.sparse import csr_array
 from diln.engine.threads import Threads
 from diln.errors import StoreError
 from diln.inference import predict
-from diln.inference.documents import Documents
+from diln.inference.known import Inferred, Known
 from diln.inference.loops import Progress, topics_in_use
 from diln.inference.posterior import Posterior
+from diln.inference.sampling.sampled import Sampled
 from diln.models.files import read_model, write_model
 from diln.models.parameters import KINDS, Parameters
 
@@ -27,7 +28,7 @@ class Fitted:
     """A model after fitting."""
 
     parameters: Parameters
-    posterior: Posterior  # with its expectations up to date
+    posterior: Posterior | Sampled  # with its expectations up to date
     vocabulary: list[str]
     seed: int
     steps: int = 0  # stochastic steps made
@@ -76,8 +77,8 @@ class Fitted:
     @property
     def locations(self) -> Floats | None:
         """Topic locations (n_topics, n_dims), of a model that has them."""
-        weights = self.posterior.weights
-        return weights.locations.copy() if weights.n_dims else None
+        locations = self.posterior.locations
+        return locations.copy() if locations.shape[1] else None
 
     @property
     def covariance(self) -> Floats | None:
@@ -98,12 +99,12 @@ class Fitted:
     @property
     def alpha(self) -> float | None:
         """Concentration of the topics' weights in the corpus, of a model that has it."""
-        return self.posterior.weights.alpha
+        return self.posterior.alpha
 
     @property
     def beta(self) -> float | None:
         """Concentration of the topics' weights in a document, of a model that has it."""
-        return self.posterior.weights.beta
+        return self.posterior.beta
 
     @property
     def bound(self) -> float | None:
@@ -115,29 +116,30 @@ class Fitted:
         """Keep what was seen of a pass."""
         self.history.append(asdict(progress))
 
-    def infer(self, counts: csr_array, threads: Threads) -> Documents:
+    def infer(self, counts: csr_array, threads: Threads) -> Inferred:
         """What is known of documents given their counts (n_docs, n_terms), each as if it were alone."""
         check_terms(counts, self.posterior)
         p = self.parameters
-        return predict.infer(self.posterior, counts, p.max_doc_update_iter, p.mean_change_tol, threads)
+        return self.posterior.infer(counts, p.document_steps, p.mean_change_tol, threads)
 
     def transform(self, counts: csr_array, threads: Threads) -> Floats:
         """Expected proportions of the topics (n_docs, n_topics); rows sum to 1."""
-        return np.asarray(predict.proportions(self.posterior, self.infer(counts, threads)))
+        return self.infer(counts, threads).proportions
 
     def log_likelihood(
         self, observed: csr_array, held_out: csr_array, threads: Threads, draws: int | None = None
     ) -> Floats:
         """Log probability (n_docs,) of each document's held-out counts, given its observed ones.
 
-        With the means of q(Z) and q(eta), or averaged over so many draws from them.
+        With the expected topics and proportions, or averaged over so many draws of them.
         """
-        documents = self.infer(observed, threads)
         if draws is None:
-            theta = predict.proportions(self.posterior, documents)
+            theta = self.infer(observed, threads).proportions
             return predict.log_likelihood(self.topic_word.T, theta, held_out, threads)
-        rng = np.random.default_rng([self.seed, 2])
-        return predict.drawn_log_likelihood(self.posterior, documents, held_out, draws, rng, threads)
+        check_terms(observed, self.posterior)
+        rng, p = np.random.default_rng([self.seed, 2]), self.parameters
+        drawn = self.posterior.draws(observed, p.document_steps, p.mean_change_tol, draws, rng, threads)
+        return predict.mean_log_likelihood(drawn, held_out, threads)
 
     def perplexity(self, observed: csr_array, held_out: csr_array, threads: Threads, draws: int | None = None) -> float:
         """Exp of minus the mean log probability of a held-out token."""
@@ -157,54 +159,64 @@ class Fitted:
 
     def save(self, directory: str | Path) -> None:
         """Write the model to a directory."""
-        state = {name: getattr(self, name) for name in ("seed", "steps", "seen", "population", "passes")}
+        write_model(Path(directory), *self.stored(), self.vocabulary)
+
+    def stored(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """All but the vocabulary, as JSON and as tensors."""
         content = {
             "class": self.kind,
             "parameters": self.parameters.to_json(),
             "prior": self.posterior.prior,
-            "state": state,
+            "state": {name: getattr(self, name) for name in ("seed", "steps", "seen", "population", "passes")},
             "history": self.history,
             "rule": self.rule,
             "named": self.named,
         }
-        tensors = {"statistics": self.posterior.statistics, **self.posterior.weights.tensors()}
-        write_model(Path(directory), content, tensors, self.vocabulary)
+        if isinstance(self.posterior, Sampled):
+            content["sampled"] = self.posterior.numbers()
+        return content, self.posterior.tensors()
 
     @classmethod
     def load(cls, directory: str | Path, n_jobs: int = 1) -> "Fitted":
         """Read a model from a directory."""
         stored = read_model(Path(directory))
-        content, tensors = stored.content, dict(stored.tensors)
-        statistics = tensors.pop("statistics")
-        values: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in content["parameters"].items()
-        }
-        if values["init"] not in ("kmeans", "random"):  # another model, which has done its part
-            values["init"] = "kmeans"
-        if isinstance(values["random_state"], str):  # a generator, of which the seed was drawn
-            values["random_state"] = content["state"]["seed"]
-        parameters = KINDS[content["class"]](**values)
-        weights = parameters.weights(np.random.default_rng(0))
-        weights.restore(tensors)
-        if weights.locations.shape != (statistics.shape[1], weights.n_dims) or len(stored.vocabulary) != len(
-            statistics
-        ):
+        fitted = cls.restored(stored.content, dict(stored.tensors), stored.vocabulary)
+        shape = fitted.posterior.statistics.shape
+        if len(fitted.posterior.locations) != shape[1] or len(stored.vocabulary) != shape[0]:
             raise StoreError(f"{directory}: its parts do not fit together; fit it again, or restore it from a copy")
-        posterior = Posterior(statistics, content["prior"], weights)
         with Threads(n_jobs) as threads:
-            posterior.refresh(threads)
-        return cls(
-            parameters,
-            posterior,
-            stored.vocabulary,
-            **content["state"],
-            history=content["history"],
-            rule=content["rule"],
-            named=content["named"],
-        )
+            fitted.posterior.refresh(threads)
+        return fitted
+
+    @classmethod
+    def restored(cls, content: dict[str, Any], tensors: dict[str, NDArray[Any]], vocabulary: list[str]) -> "Fitted":
+        """Take back what ``stored`` gave."""
+        parameters = stored_parameters(content)
+        posterior: Posterior | Sampled
+        if "sampled" in content:
+            posterior = Sampled.restored(tensors, content["sampled"], content["state"]["seed"])
+        else:
+            weights = parameters.weights(np.random.default_rng(0))
+            statistics = tensors.pop("statistics")
+            weights.restore(tensors)
+            posterior = Posterior(statistics, content["prior"], weights)
+        known = {name: content[name] for name in ("history", "rule", "named")}
+        return cls(parameters, posterior, vocabulary, **content["state"], **known)
 
 
-def check_terms(counts: csr_array, posterior: Posterior) -> None:
+def stored_parameters(content: dict[str, Any]) -> Parameters:
+    """The parameters that a model was stored with."""
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in content["parameters"].items()
+    }
+    if values["init"] not in ("kmeans", "random"):  # another model, which has done its part
+        values["init"] = "kmeans"
+    if isinstance(values["random_state"], str):  # a generator, of which the seed was drawn
+        values["random_state"] = content["state"]["seed"]
+    return KINDS[content["class"]](**values)
+
+
+def check_terms(counts: csr_array, posterior: Known) -> None:
     """Raise unless the counts are over the model's terms."""
     if counts.shape[1] != posterior.n_terms:
         raise ValueError(

@@ -109,4 +109,4 @@ class LDA(TopicModel):
     @property
     def doc_topic_prior_(self) -> Floats:
         """Parameters of the documents' Dirichlet prior (n_components,)."""
-        return self._known().posterior.weights.a0.copy()
+        return self._known().posterior.a0.copy()

@@ -15,9 +15,7 @@ def more_than(histogram: NDArray[np.integer]) -> NDArray[np.int64]:
     return at_least[:, ::-1]
 
 
-def draw_tables(
-    histogram: NDArray[np.integer], a: NDArray[np.floating], rng: np.random.Generator
-) -> NDArray[np.int64]:
+def draw_tables(histogram: NDArray[np.integer], a: NDArray[np.floating], rng: np.random.Generator) -> NDArray[np.int64]:
     """Draw the tables of each row's restaurants, added up, for concentrations a (n_rows,): (n_rows,).
 
     All guests j of a row are one binomial draw. Exact, if no entry is beyond the last column.
@@ -43,4 +41,5 @@ def _guests(
 
 
 def _row_sums(rows: NDArray[np.intp], values: NDArray[np.number], n_rows: int) -> NDArray[np.float64]:
-    return np.bincount(rows, weights=values, minlength=n_rows)
+    sums: NDArray[np.float64] = np.bincount(rows, weights=values, minlength=n_rows)  # type: ignore[assignment]
+    return sums

@@ -90,17 +90,18 @@ class Average:
 
     def add(self, state: State) -> None:
         """Take a state in."""
-        now = {"prior": state.prior, "alpha": state.alpha, "variance": state.variance, **state.tensors()}
-        for name, value in now.items():
+        for name in ("prior", "alpha", "variance"):
+            self.sums[name] = self.sums.get(name, 0.0) + getattr(state, name)
+        for name, array in state.tensors().items():
             if name in self.sums:
-                self.sums[name] += value
+                self.sums[name] += array
             else:
-                self.sums[name] = value if isinstance(value, float) else value.astype(value.dtype)
+                self.sums[name] = array.copy()
         self.n_states += 1
 
     def state(self, like: State) -> State:
         """The mean."""
-        means = {name: value / self.n_states for name, value in self.sums.items()}
-        means = {name: value if isinstance(value, float) else value.astype(getattr(like, name).dtype)
-                 for name, value in means.items()}  # fmt: skip
+        means: dict[str, Any] = {name: value / self.n_states for name, value in self.sums.items()}
+        for name, array in like.tensors().items():
+            means[name] = means[name].astype(array.dtype)
         return State(**means, n_topics=like.n_topics, truncation=like.truncation)

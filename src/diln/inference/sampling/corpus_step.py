@@ -40,9 +40,6 @@ class Places:
     precision: Array  # (width, d(d+1)/2) sum omega u u', packed row by row
     linear: Array  # (d, width) sum ((n - a0)/2 - omega s) u
 
-    def __add__(self, other: "Places") -> "Places":
-        return Places(self.precision + other.precision, self.linear + other.linear)
-
 
 def draw_weights(state: State, sums: Sums, prior: Prior, rng: np.random.Generator) -> None:
     """a0 given the documents' tables, and before it alpha with a0 integrated out."""

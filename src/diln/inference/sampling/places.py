@@ -50,9 +50,9 @@ def weighted_pairs(weights, pairs, row):  # type: ignore[no-untyped-def]
 
 @kernel
 def draw_places(  # type: ignore[no-untyped-def]
-    starts, first, last, a0, ells, pairs, n, omega, noise, key, names, u, s, matrix, x, column, normals, row
+    starts, first, last, a0, ells, pairs, n, omega, key, names, u, s, matrix, x, column, normals, row
 ):
-    """Draw (u, s) of documents first to last given n and omega (n_docs, n_topics); without noise, their means.
+    """Draw (u, s) of documents first to last given n and omega (n_docs, n_topics).
 
     Precision diag(1, ..., 1, 0) + sum_k omega_k x_k x_k', x_k = (ell_k, 1), and linear term
     sum_k (n_k - a0_k)/2 x_k.  # G3
@@ -87,11 +87,10 @@ def draw_places(  # type: ignore[no-untyped-def]
             x[i] = 0.5 * linear
         x[dims] = 0.5 * excess
         factor_in_place(matrix, x, column)
-        if noise:
-            fill_normals(stream(key, names[m]), normals)
-            x[dims] += normals[0]
-            for i in range(dims):
-                x[i] += normals[i + 1]
+        fill_normals(stream(key, names[m]), normals)
+        x[dims] += normals[0]
+        for i in range(dims):
+            x[i] += normals[i + 1]
         back_substitute(matrix, x)
         for i in range(dims):
             u[m, i] = x[i]

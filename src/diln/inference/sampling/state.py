@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.engine.lanes import LANES
 from diln.inference.documents import Array
 from diln.inference.sampling.tokens import NO_TOPIC, Tokens, padded
 
@@ -123,9 +122,3 @@ def packed_pairs(ells: Array) -> Array:
     x = np.vstack([ells, np.ones(ells.shape[1], np.float32)])
     i, j = np.tril_indices(len(x))
     return np.ascontiguousarray((x[i[:-1]] * x[j[:-1]]).T)
-
-
-def scratch(width: int) -> tuple[Array, Array, Array]:
-    """Rows for the loops over topics, and one row of integers that is seen as floats, too."""
-    bits = np.zeros(width + LANES, np.int32)
-    return np.zeros((8, width), np.float32), bits, bits.view(np.float32)

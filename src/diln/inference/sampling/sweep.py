@@ -9,8 +9,8 @@ from diln.engine.compile import kernel
 from diln.engine.threads import Threads, cut
 from diln.inference.documents import Array
 from diln.inference.sampling.corpus_step import LONGEST, Places, Sums
-from diln.inference.sampling.places import AT_ONCE, TOGETHER, draw_places, expect_omega, gather_places
-from diln.inference.sampling.state import Documents, State, packed_pairs, scratch
+from diln.inference.sampling.places import TOGETHER, draw_places, expect_omega, gather_places
+from diln.inference.sampling.state import Documents, State, packed_pairs
 from diln.inference.sampling.tokens import draw_topics
 
 BLOCK = 250_000  # tokens that are drawn given the same counts of other blocks
@@ -64,7 +64,7 @@ def draw_tokens(state: State, docs: Documents, key: np.uint64, threads: Threads)
 
     threads.run(step, ranges)
     recount(state, docs)
-    return total([one for one in sums if one is not None])
+    return add_sums([one for one in sums if one is not None])
 
 
 def draw_given(state: State, docs: Documents, key: np.uint64, threads: Threads) -> Sums:
@@ -76,7 +76,7 @@ def draw_given(state: State, docs: Documents, key: np.uint64, threads: Threads) 
         sums[number] = _draw(state, docs, key, (first, last), state.table, state.totals, learning=False)
 
     threads.run(step, ranges)
-    return total([one for one in sums if one is not None])
+    return add_sums([one for one in sums if one is not None])
 
 
 def _draw(
@@ -98,7 +98,7 @@ def _draw(
         tokens.indptr, tokens.indices, tokens.counts, tokens.starts, docs.topics, first, last,
         state.a0.astype(np.float32), state.ells, docs.u, docs.s,
         table, totals, state.prior, learning, key, docs.names,
-        sums.histogram, sums.softs, *scratch(state.width),
+        sums.histogram, sums.softs, *rows_of_topics(state.width),
     )  # fmt: skip
     return sums
 
@@ -112,7 +112,7 @@ def recount(state: State, docs: Documents) -> None:
 
 
 def draw_documents(
-    state: State, docs: Documents, key: np.uint64, threads: Threads, omega: Omega | None = None, *, noise: bool = True
+    state: State, docs: Documents, key: np.uint64, threads: Threads, omega: Omega | None = None
 ) -> Places:
     """Draw every document's place given its tokens' topics; what the topics' locations need is added up on the way.
 
@@ -120,18 +120,12 @@ def draw_documents(
     """
     ranges, dims, width = pieces(len(docs)), state.n_dims, state.width
     pairs, a0 = packed_pairs(state.ells), state.a0.astype(np.float32)
-    places = [
-        Places(np.zeros((width, dims * (dims + 1) // 2), np.float32), np.zeros((dims, width), np.float32))
-        for _ in ranges
-    ]
+    places = [no_places(width, dims) for _ in ranges]
     tokens = docs.tokens
 
     def step(number: int, first: int, last: int) -> None:
-        n, psi, rates = np.zeros((3, TOGETHER, width), np.float32)
-        rows, bits, powers = scratch(width)
-        long = -(-(dims + 1) // 4) * 4
-        matrix, x, column, normals = np.zeros((dims + 1, long)), np.zeros(dims + 1), np.zeros(long), np.zeros(dims + 1)
-        row, squares = np.zeros(pairs.shape[1], np.float32), np.zeros((TOGETHER, dims * (dims + 1) // 2), np.float32)
+        n, psi, rates, squares, *solving = room_for_places(width, dims)
+        rows, bits, powers = rows_of_topics(width)
         for start in range(first, last, TOGETHER):
             stop = min(start + TOGETHER, last)
             where = (tokens.starts, start, stop)
@@ -141,23 +135,17 @@ def draw_documents(
                 rates[:size, : state.n_topics] = omega(
                     state.a0[: state.n_topics] + n[:size, : state.n_topics], psi[:size, : state.n_topics], start
                 )
-            draw_places(
-                *where, a0, state.ells, pairs, n, rates, noise, key, docs.names, docs.u, docs.s,
-                matrix, x, column, normals, row,
-            )  # fmt: skip
+            draw_places(*where, a0, state.ells, pairs, n, rates, key, docs.names, docs.u, docs.s, *solving)
             gather_places(
                 *where, a0, n, rates, docs.u, docs.s, squares, rows[0],
                 places[number].precision, places[number].linear,
             )  # fmt: skip
 
     threads.run(step, ranges)
-    out = Places(*(np.zeros(array.shape) for array in (places[0].precision, places[0].linear)))
-    for place in places:
-        out = out + place
-    return out
+    return add_places(places)
 
 
-def total(sums: list[Sums]) -> Sums:
+def add_sums(sums: list[Sums]) -> Sums:
     """The sum, in this order."""
     width = max(one.histogram.shape[1] for one in sums)
     out = Sums(np.zeros((len(sums[0].softs), width), np.int64), np.zeros(len(sums[0].softs)))
@@ -166,3 +154,32 @@ def total(sums: list[Sums]) -> Sums:
         out.softs += one.softs
         out.score += one.score
     return out
+
+
+def add_places(places: list[Places]) -> Places:
+    """The sum, in this order."""
+    out = Places(*(np.zeros(array.shape) for array in (places[0].precision, places[0].linear)))
+    for one in places:
+        out.precision += one.precision
+        out.linear += one.linear
+    return out
+
+
+def no_places(width: int, dims: int) -> Places:
+    """The sum over no document."""
+    return Places(np.zeros((width, dims * (dims + 1) // 2), np.float32), np.zeros((dims, width), np.float32))
+
+
+def rows_of_topics(width: int) -> tuple[Array, Array, Array]:
+    """Memory for loops over topics: rows, and one of integers that is seen as floats, too."""
+    bits = np.zeros(width, np.int32)
+    return np.zeros((8, width), np.float32), bits, bits.view(np.float32)
+
+
+def room_for_places(width: int, dims: int) -> tuple[Array, ...]:
+    """Memory for loops over documents and topics, and for a document's linear system, in whole vectors."""
+    n, psi, omega = np.zeros((3, TOGETHER, width), np.float32)
+    squares = np.zeros((TOGETHER, dims * (dims + 1) // 2), np.float32)
+    long = -(-(dims + 1) // 4) * 4
+    matrix, x, column, normals = np.zeros((dims + 1, long)), np.zeros(dims + 1), np.zeros(long), np.zeros(dims + 1)
+    return n, psi, omega, squares, matrix, x, column, normals, np.zeros(dims * (dims + 3) // 2, np.float32)

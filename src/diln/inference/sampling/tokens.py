@@ -143,7 +143,7 @@ def draw_topics(  # type: ignore[no-untyped-def]
             if e + 1 < indptr[last]:
                 fetch_row(table, indices[e + 1])
             for _ in range(counts[e]):
-                k = np.int64(topics[t])
+                k = topics[t] + 0  # as wide as other places in a row
                 if k != NO_TOPIC:
                     n[k] -= one
                     weight -= sigma[k]
@@ -156,7 +156,7 @@ def draw_topics(  # type: ignore[no-untyped-def]
                 total = real(0)
                 for j in range(size - LANES, size):
                     total += sums[j]
-                likelihood *= total / weight
+                likelihood *= float(total / weight)
                 if likelihood < SMALL:
                     score += log(likelihood)
                     likelihood = 1.0

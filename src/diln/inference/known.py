@@ -1,0 +1,85 @@
+"""What a fitted model knows, however it was found: the face that variational and sampled posteriors share."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from diln.engine.threads import Threads
+from diln.inference.batch import Batch
+from diln.inference.documents import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """Documents as a model sees them."""
+
+    proportions: Array  # (n_docs, n_topics) expected proportions of topics; rows sum to 1
+    locations: Array  # (n_docs, d) expected locations
+
+
+class Known(ABC):
+    """Topics and weights after some documents."""
+
+    statistics: Array  # (n_terms, n_topics) float32: expected tokens of each term in each topic
+    prior: float  # gamma_0
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms."""
+        return len(self.statistics)
+
+    @property
+    def n_topics(self) -> int:
+        """Number of topics, used or not."""
+        return int(self.statistics.shape[1])
+
+    @property
+    def topic_tokens(self) -> Array:
+        """Expected tokens of each topic (n_topics,)."""
+        return np.asarray(self.statistics.sum(axis=0, dtype=np.float64))
+
+    def topic_word(self) -> Array:
+        """E eta (n_terms, n_topics): columns sum to 1."""
+        lam = self.statistics.astype(np.float64) + self.prior
+        return np.asarray(lam / lam.sum(axis=0))
+
+    @property
+    @abstractmethod
+    def a0(self) -> Array:
+        """What a document's weight of a topic is before its tokens are seen (n_topics,)."""
+
+    @property
+    @abstractmethod
+    def locations(self) -> Array:
+        """Topic locations ell (n_topics, d); d is 0 for a model without."""
+
+    @property
+    @abstractmethod
+    def alpha(self) -> float | None:
+        """Top-level concentration, of a model that has it."""
+
+    @property
+    @abstractmethod
+    def beta(self) -> float | None:
+        """Second-level concentration, of a model that has it."""
+
+    @abstractmethod
+    def refresh(self, threads: Threads) -> None:
+        """Bring up to date what follows from the rest."""
+
+    @abstractmethod
+    def infer(self, counts: Batch | csr_array, most: int, tolerance: float, threads: Threads) -> Inferred:
+        """Documents seen for the first time, each as if alone; with at most so many steps for each."""
+
+    @abstractmethod
+    def draws(
+        self, counts: csr_array, most: int, tolerance: float, number: int, rng: np.random.Generator, threads: Threads
+    ) -> Iterator[tuple[Array, Array]]:
+        """Draws from the posterior: topics (n_terms, n_topics) and the documents' proportions (n_docs, n_topics)."""
+
+    @abstractmethod
+    def tensors(self) -> dict[str, Array]:
+        """All arrays, by name."""

@@ -1,0 +1,87 @@
+"""The stochastic algorithm: some documents are visited given the corpus, then the corpus moves a step towards them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from diln.engine.compile import kernel
+from diln.engine.threads import Threads
+from diln.inference.documents import Array
+from diln.inference.sampling.corpus_step import Places, Prior, precisions
+from diln.inference.sampling.state import LEAST_WEIGHT, Documents, State
+from diln.inference.sampling.tokens import Tokens
+from diln.inference.sampling.visit import Visited, visit
+from diln.prob.tables import expected_tables
+
+DRAWS = 8  # of the documents of a step
+BURN = 3  # of them that do not count
+
+
+@dataclass(slots=True)
+class Running:
+    """Sums over as many documents as the model stands for, beside the corpus' counts."""
+
+    tables: Array  # (width,) expected tables
+    softs: Array  # (width,) ln(1 + e^psi)
+    precision: Array  # (width, d(d+1)/2)
+    linear: Array  # (d, width)
+
+    def scaled(self, factor: float) -> "Running":
+        """The sums over so many times as many documents."""
+        return Running(*(factor * array for array in (self.tables, self.softs, self.precision, self.linear)))
+
+
+@kernel
+def scatter(indptr, indices, counts, starts, late, share, table):  # type: ignore[no-untyped-def]
+    """Add ``share`` to the table (n_terms, n_topics) for every token's topic in each row of ``late``."""
+    share = np.float32(share)
+    for m in range(indptr.size - 1):
+        t = starts[m]
+        for e in range(indptr[m], indptr[m + 1]):
+            for _ in range(counts[e]):
+                for row in range(late.shape[0]):
+                    table[indices[e], late[row, t]] += share
+                t += 1
+
+
+def step(
+    state: State, running: Running, counts: Any, key: tuple[int, ...], rho: float, scale: float, prior: Prior,
+    threads: Threads,
+) -> float:  # fmt: skip
+    """Visit documents, then move the corpus by rho towards what ``scale`` times as many would say.
+
+    Returns the mean of ln p(token's term | the document's other tokens).
+    """
+    tokens = Tokens.of(counts)
+    docs = Documents.new(tokens, state.n_dims, np.arange(len(tokens)))
+    visited = visit(state, docs, key, DRAWS, BURN, threads, learn=True)
+    move(state, running, visited, rho, scale)
+    settle(state, running, prior)
+    return visited.sums.score / max(tokens.size * (DRAWS - BURN), 1)
+
+
+def move(state: State, running: Running, visited: Visited, rho: float, scale: float) -> None:
+    """Every sum <- (1 - rho) sum + rho scale (mean of the visit's draws)."""  # G10
+    tokens, share = visited.docs.tokens, rho * scale / len(visited.late)
+    state.table *= np.float32(1 - rho)
+    scatter(tokens.indptr, tokens.indices, tokens.counts, tokens.starts, visited.late, share, state.table)
+    state.totals *= 1 - rho
+    state.totals += share * np.bincount(visited.late.ravel(), minlength=state.width)
+    sums, found = visited.sums, visited.found
+    new = (expected_tables(sums.histogram, state.a0), sums.softs, found.precision, found.linear)
+    for old, added in zip((running.tables, running.softs, running.precision, running.linear), new, strict=True):
+        old *= 1 - rho
+        old += share * added
+
+
+def settle(state: State, running: Running, prior: Prior) -> None:
+    """Weights and locations at their means given the sums."""  # G11
+    size, dims = state.n_topics, state.n_dims
+    if prior.learn_weights:
+        shape = state.alpha / state.truncation + running.tables[:size]
+        state.a0[:size] = np.maximum(shape / (prior.rate + running.softs[:size]), LEAST_WEIGHT)
+    if dims:
+        places = Places(running.precision[:size], running.linear[:, :size])
+        matrices = precisions(places, dims, state.variance)
+        state.ells[:, :size] = np.linalg.solve(matrices, places.linear.T[:, :, np.newaxis])[:, :, 0].T

@@ -1,0 +1,119 @@
+"""What sampling has found: the mean of late states as one model, what it goes on learning from, and the states."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from diln.engine.threads import Threads
+from diln.inference.batch import Batch
+from diln.inference.documents import Array
+from diln.inference.known import Inferred, Known
+from diln.inference.sampling.corpus_step import Prior
+from diln.inference.sampling.online import Running, step
+from diln.inference.sampling.state import State
+from diln.inference.sampling.visit import predict
+
+BURN = 4  # one draw in so many of a new document does not count, the first ones
+
+
+@dataclass
+class Sampled(Known):
+    """A corpus as the mean of states of a chain, or as a stream has left it."""
+
+    state: State
+    running: Running
+    spec: Prior  # what is learned, and the priors of it
+    seed: int
+    n_states: int = 1  # states that were averaged
+    states: list[State] = field(default_factory=list)  # those kept
+
+    @property
+    def statistics(self) -> Array:  # type: ignore[override]
+        """Expected tokens of each term in each topic (n_terms, n_topics)."""
+        return self.state.table[:, : self.state.n_topics]
+
+    @property
+    def prior(self) -> float:  # type: ignore[override]
+        """gamma_0."""
+        return self.state.prior
+
+    @property
+    def a0(self) -> Array:
+        """What a document's weight of a topic is before its tokens are seen (n_topics,)."""
+        return self.state.a0[: self.state.n_topics]
+
+    @property
+    def locations(self) -> Array:
+        """Topic locations (n_topics, d)."""
+        return self.state.ells[:, : self.state.n_topics].T.astype(np.float64)
+
+    @property
+    def alpha(self) -> float | None:
+        """Mass of the gamma process that the topics' weights come from, where they are learned."""
+        return self.state.alpha if self.spec.learn_weights else None
+
+    @property
+    def beta(self) -> float | None:
+        """Concentration of a document's weights, where they are learned."""
+        return self.state.beta if self.spec.learn_weights else None
+
+    def refresh(self, threads: Threads) -> None:
+        """Nothing follows from the rest that is kept."""
+
+    def infer(self, counts: Batch | csr_array, most: int, tolerance: float, threads: Threads) -> Inferred:
+        """The mean of draws of each document, ``most`` in all, given the corpus."""
+        return Inferred(*predict(self.state, counts, self.seed, most, most // BURN, threads))
+
+    def draws(
+        self, counts: csr_array, most: int, tolerance: float, number: int, rng: np.random.Generator, threads: Threads
+    ) -> Iterator[tuple[Array, Array]]:
+        """Topics of the states that were kept, and the documents' proportions in each."""
+        if not self.states:
+            raise ValueError("no state of the chain was kept; fit with keep_states, or use method='plug-in'")
+        for state in self.states[-number:]:
+            lam = state.table[:, : state.n_topics].astype(np.float64) + state.prior
+            yield lam / lam.sum(axis=0), predict(state, counts, self.seed, most, most // BURN, threads)[0]
+
+    def learn(self, counts: csr_array, number: int, rho: float, scale: float, threads: Threads) -> float:
+        """One stochastic step, the ``number``-th, with these documents; returns the mean score of a token."""
+        return step(self.state, self.running, counts, (self.seed, number), rho, scale, self.spec, threads)
+
+    def tensors(self) -> dict[str, Array]:
+        """All arrays, by name."""
+        return {
+            **self.state.tensors(),
+            **{name: np.asarray(value) for name, value in _fields(self.running).items()},
+            **{f"{name}.{i}": value for i, state in enumerate(self.states) for name, value in state.tensors().items()},
+        }
+
+    def numbers(self) -> dict[str, Any]:
+        """All else, as JSON."""
+        return {
+            "state": self.state.numbers(),
+            "states": [state.numbers() for state in self.states],
+            "spec": _fields(self.spec),
+            "n_states": self.n_states,
+        }
+
+    @classmethod
+    def restored(cls, tensors: dict[str, Array], numbers: dict[str, Any], seed: int) -> "Sampled":
+        """Take back what ``tensors`` and ``numbers`` gave."""
+        names = ("table", "totals", "a0", "ells")
+        spec: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in numbers["spec"].items()
+        }
+        running = Running(**{one.name: tensors[one.name] for one in fields(Running)})
+
+        def state(end: str, values: dict[str, Any]) -> State:
+            arrays: dict[str, Any] = {name: tensors[name + end] for name in names}
+            return State(**arrays, **values)
+
+        states = [state(f".{i}", one) for i, one in enumerate(numbers["states"])]
+        return cls(state("", numbers["state"]), running, Prior(**spec), seed, numbers["n_states"], states)
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    return {one.name: getattr(record, one.name) for one in fields(record)}

@@ -1,0 +1,338 @@
+"""The kernels that draw where documents are, and gather what topics' locations need of that, against NumPy twins."""
+
+import platform
+import re
+from copy import deepcopy
+
+import llvmlite.binding as llvm
+import numpy as np
+import pytest
+from numba import njit, types
+from scipy import stats
+from small import counts_by_document, gates, rows_for, some_counts, some_documents, some_state
+
+from diln.engine.threads import Threads
+from diln.inference.sampling.places import (
+    AT_ONCE,
+    TOGETHER,
+    draw_places,
+    expect_omega,
+    gather_places,
+    weighted_pairs,
+)
+from diln.inference.sampling.state import packed_pairs
+from diln.inference.sampling.sweep import draw_documents, pieces
+from diln.prob.streams import key_of
+
+
+def problem(seed, n_docs=20, n_topics=20, n_dims=3, spread=1.0, mean=2.0, a0=None):
+    rng = np.random.default_rng(seed)
+    empty = [m for m in (2, 7) if m < n_docs - 1]
+    docs = some_documents(rng, some_counts(rng, n_docs, 15, mean, empty), n_topics, n_dims, spread)
+    return some_state(rng, docs, n_topics, n_dims, spread=spread, a0=a0), docs
+
+
+def known(docs):
+    return np.diff(docs.tokens.starts) > 0
+
+
+def mean_omega(state, docs):
+    """n, psi and the expected omega (n_docs, width), in double precision."""
+    n, psi = counts_by_document(docs, state.width), gates(state, docs)
+    near = np.abs(psi) < 1e-6
+    rate = np.where(near, 0.25, np.tanh(psi / 2) / (2 * np.where(near, 1, psi)))
+    return n, psi, (state.a0 + n) * rate
+
+
+def gaussian(state, n, omega):
+    """Precision and linear term of one document's (u, s)."""
+    x = np.vstack([state.ells, np.ones(state.width)]).astype(float)
+    prior = np.diag([*np.ones(state.n_dims), 0.0])
+    return prior + (x * omega) @ x.T, x @ (0.5 * (n - state.a0))
+
+
+# The Polya-Gamma variables' means
+
+
+@pytest.mark.parametrize("spread", [0.0, 1e-5, 1.0, 10.0, 100.0])
+@pytest.mark.parametrize("n_dims", [0, 1, 4])
+def test_expected_omega_is_its_numpy_line(spread, n_dims):
+    state, docs = problem(1, n_dims=n_dims, spread=spread)
+    n, psi, omega = np.full((3, 9, state.width), np.nan, np.float32)
+    expect_omega(
+        docs.topics, docs.tokens.starts, 5, 14, state.a0.astype(np.float32), state.ells, docs.u, docs.s, n, psi, omega,
+        *rows_for(state.width),
+    )  # fmt: skip
+    right = [part[5:14] for part in mean_omega(state, docs)]
+    np.testing.assert_array_equal(n, right[0])
+    np.testing.assert_allclose(psi, right[1], rtol=1e-6, atol=2e-6 * (spread + spread**2))
+    np.testing.assert_allclose(omega, right[2], rtol=1e-5 * (1 + spread))
+
+
+@pytest.mark.parametrize("weight", [1e-20, 1e-8, 1e6])
+def test_expected_omega_holds_at_tiny_and_huge_weights(weight):
+    state, docs = problem(2, a0=weight)
+    n, psi, omega = np.full((3, len(docs), state.width), np.nan, np.float32)
+    expect_omega(
+        docs.topics, docs.tokens.starts, 0, len(docs), state.a0.astype(np.float32), state.ells, docs.u, docs.s,
+        n, psi, omega, *rows_for(state.width),
+    )  # fmt: skip
+    np.testing.assert_allclose(omega, mean_omega(state, docs)[2], rtol=3e-6)
+
+
+# Sums over topics
+
+
+@pytest.mark.parametrize("n_pairs", [0, 2, 5, 9, 65, 230])
+@pytest.mark.parametrize("width", [16, 32, 208])
+def test_weighted_pairs_are_their_numpy_line(width, n_pairs):
+    rng = np.random.default_rng(3)
+    for size in (1e-12, 1.0, 1e12):
+        weights = (rng.gamma(0.3, size=width) * size).astype(np.float32)
+        pairs = rng.normal(size=(width, n_pairs)).astype(np.float32)
+        row = np.full(n_pairs, np.nan, np.float32)
+        weighted_pairs(weights, pairs, row)
+        right = weights.astype(float) @ pairs
+        scale = weights.astype(float) @ np.abs(pairs)
+        assert (np.abs(row - right) <= 2e-6 * scale).all()
+
+
+@pytest.mark.parametrize("n_dims", [0, 1, 4])
+def test_pairs_are_the_products_of_locations_and_one(n_dims):
+    state, _ = problem(4, n_dims=n_dims)
+    pairs = packed_pairs(state.ells)
+    assert pairs.flags.c_contiguous
+    assert pairs.shape == (state.width, n_dims * (n_dims + 3) // 2)
+    for k in range(state.width):
+        x = np.append(state.ells[:, k], np.float32(1))
+        np.testing.assert_array_equal(pairs[k], np.outer(x, x)[np.tril_indices(n_dims + 1)][:-1])
+
+
+# A document's place
+
+
+def place(state, docs, n, omega, key, first=0, last=None):
+    """Draw the places of documents, whose n and omega begin with those of the first."""
+    d, long = state.n_dims, -(-(state.n_dims + 1) // 4) * 4
+    room = np.zeros((d + 1, long)), np.full(d + 1, np.nan), np.full(long, np.nan), np.full(d + 1, np.nan)
+    row = np.full(d * (d + 3) // 2, np.nan, np.float32)
+    draw_places(
+        docs.tokens.starts, first, len(docs) if last is None else last, state.a0.astype(np.float32), state.ells,
+        packed_pairs(state.ells), n.astype(np.float32), omega.astype(np.float32), key, docs.names, docs.u, docs.s,
+        *room, row,
+    )  # fmt: skip
+
+
+def many_places(state, docs, m, n_draws):
+    """Draws (n_draws, d + 1) of one document's place, and their Gaussian's precision and linear term."""
+    n, _, omega = mean_omega(state, docs)
+    drawn = np.empty((n_draws, state.n_dims + 1))
+    for number in range(n_draws):
+        place(state, docs, n[m : m + 1], omega[m : m + 1], key_of(5, number), m, m + 1)
+        drawn[number] = [*docs.u[m], docs.s[m]]
+    return drawn, *gaussian(state, n[m], omega[m])
+
+
+@pytest.mark.parametrize("n_dims", [0, 1, 2, 5])
+@pytest.mark.parametrize("mean", [0.3, 2.0, 100.0])
+def test_places_have_the_mean_and_covariance_of_their_gaussian(n_dims, mean):
+    """Made white by the Gaussian's own factor, the draws are independent standard normal numbers."""
+    size = 1_000
+    state, docs = problem(5, n_dims=n_dims, mean=mean)
+    m = int(np.flatnonzero(known(docs))[1])
+    drawn, precision, linear = many_places(state, docs, m, size)
+    white = (drawn - np.linalg.solve(precision, linear)) @ np.linalg.cholesky(precision)
+    assert stats.kstest(white.ravel(), "norm").pvalue > 1e-3
+    np.testing.assert_allclose(white.mean(axis=0), 0, atol=4.5 / np.sqrt(size))
+    covariance = white.T @ white / size
+    np.testing.assert_allclose(np.diag(covariance), 1, atol=4.5 * np.sqrt(2 / size))
+    np.testing.assert_allclose(covariance - np.diag(np.diag(covariance)), 0, atol=4.5 / np.sqrt(size))
+
+
+@pytest.mark.parametrize(("spread", "weight"), [(1e-3, 0.5), (1.0, 1e-20), (1.0, 1e5), (10.0, 0.5)])
+def test_places_are_the_gaussians_at_tiny_and_huge_values(spread, weight):
+    """Two draws of the same stream differ only by their means: what is drawn less its mean is the same."""
+    state, docs = problem(6, spread=spread, a0=weight)
+    n, _, omega = mean_omega(state, docs)
+    linears = np.zeros((2, len(docs), state.n_dims + 1))
+    drawn = np.zeros_like(linears)
+    for one, tokens in enumerate((n, n + 1.0 * (n > 0))):
+        place(state, docs, tokens, omega, key_of(6))
+        drawn[one] = np.column_stack([docs.u, docs.s])
+        linears[one] = [gaussian(state, row, weights)[1] for row, weights in zip(tokens, omega, strict=True)]
+    for m in np.flatnonzero(known(docs)):
+        precision = gaussian(state, n[m], omega[m])[0]
+        right = np.linalg.solve(precision, linears[1, m] - linears[0, m])
+        size = np.abs(np.linalg.inv(precision)) @ np.abs(linears[:, m]).max(axis=0) + np.abs(drawn[:, m]).max()
+        assert (np.abs(drawn[1, m] - drawn[0, m] - right) <= 2e-4 * size).all()
+
+
+def test_a_document_without_tokens_stays_where_it_is():
+    state, docs = problem(7)
+    u, s = docs.u.copy(), docs.s.copy()
+    n, _, omega = mean_omega(state, docs)
+    place(state, docs, n, omega, key_of(7))
+    empty = ~known(docs)
+    assert empty.sum() == 2
+    np.testing.assert_array_equal(docs.u[empty], u[empty])
+    np.testing.assert_array_equal(docs.s[empty], s[empty])
+    assert (docs.u[~empty] != u[~empty]).all()
+
+
+def test_a_place_does_not_depend_on_the_documents_around_it():
+    state, docs = problem(8)
+    n, _, omega = mean_omega(state, docs)
+    alone = deepcopy(docs)
+    place(state, docs, n, omega, key_of(8))
+    for m in range(len(docs)):
+        place(state, alone, n[m : m + 1], omega[m : m + 1], key_of(8), m, m + 1)
+    np.testing.assert_array_equal(docs.u, alone.u)
+    np.testing.assert_array_equal(docs.s, alone.s)
+
+
+# What topics' locations need
+
+
+def gathered_twin(state, docs, n, omega):
+    """Precision (width, d(d+1)/2) and linear (d, width), and the sizes of what they sum."""
+    i, j = np.tril_indices(state.n_dims)
+    u, s = docs.u.astype(float)[known(docs)], docs.s.astype(float)[known(docs)]
+    n, omega = n[known(docs)], omega[known(docs)]
+    rest = 0.5 * (n - state.a0) - omega * s[:, None]
+    size = 0.5 * np.abs(n - state.a0) + omega * np.abs(s)[:, None]
+    sizes = omega.T @ np.abs(u[:, i] * u[:, j]), np.abs(u).T @ size
+    return omega.T @ (u[:, i] * u[:, j]), u.T @ rest, *sizes
+
+
+def gather(state, docs, n, omega, found, first=0, last=None):
+    """Add what documents give to ``found``; rows of omega beyond them hold anything."""
+    last = len(docs) if last is None else last
+    rows = -(-(last - first) // AT_ONCE) * AT_ONCE
+    weights = np.full((rows, state.width), 1e9, np.float32)
+    weights[: last - first] = omega
+    gather_places(
+        docs.tokens.starts, first, last, state.a0.astype(np.float32), n.astype(np.float32), weights, docs.u, docs.s,
+        np.full((rows, state.n_dims * (state.n_dims + 1) // 2), np.nan, np.float32),
+        np.full(state.width, np.nan, np.float32), *found,
+    )  # fmt: skip
+
+
+def nothing(state):
+    d = state.n_dims
+    return np.zeros((state.width, d * (d + 1) // 2), np.float32), np.zeros((d, state.width), np.float32)
+
+
+@pytest.mark.parametrize("n_docs", [1, 7, 8, 9, TOGETHER])
+@pytest.mark.parametrize("n_dims", [0, 1, 2, 5, 20])
+def test_gathered_places_are_their_numpy_lines(n_docs, n_dims):
+    state, docs = problem(9, n_docs, n_dims=n_dims)
+    n, _, omega = mean_omega(state, docs)
+    found = nothing(state)
+    gather(state, docs, n, omega, found)
+    right = gathered_twin(state, docs, n, omega)
+    for one, two, size in zip(found, right[:2], right[2:], strict=True):
+        assert (np.abs(one - two) <= 5e-6 * size).all()
+
+
+@pytest.mark.parametrize(("spread", "weight"), [(1e-4, 0.5), (1.0, 1e-20), (1.0, 1e6), (30.0, 0.5)])
+def test_gathered_places_hold_at_tiny_and_huge_values(spread, weight):
+    state, docs = problem(10, spread=spread, a0=weight)
+    n, _, omega = mean_omega(state, docs)
+    found = nothing(state)
+    gather(state, docs, n, omega, found)
+    right = gathered_twin(state, docs, n, omega)
+    for one, two, size in zip(found, right[:2], right[2:], strict=True):
+        assert (np.abs(one - two) <= 5e-6 * size).all()
+
+
+def test_gathered_places_of_pieces_add_up_to_the_whole():
+    state, docs = problem(11)
+    n, _, omega = mean_omega(state, docs)
+    found = nothing(state)
+    for first, last in ((0, 3), (3, 3), (3, 14), (14, 20)):
+        gather(state, docs, n[first:last], omega[first:last], found, first, last)
+    right = gathered_twin(state, docs, n, omega)
+    for one, two, size in zip(found, right[:2], right[2:], strict=True):
+        assert (np.abs(one - two) <= 5e-6 * size).all()
+
+
+# All documents
+
+
+def rowwise_noise(shape, psi, start):
+    """Numbers that depend on the documents asked for, as those of a chain do."""
+    return np.random.default_rng([12, start]).gamma(shape, 0.2)
+
+
+@pytest.mark.parametrize("omega", [None, rowwise_noise], ids=["means", "draws"])
+def test_all_documents_are_placed_and_gathered(omega):
+    """Places are checked by what makes them; the sums, by a twin that is given the places."""
+    state, docs = problem(12, n_docs=150)
+    before, n = deepcopy(docs), counts_by_document(docs, state.width)
+    with Threads(1) as threads:
+        found = draw_documents(state, docs, key_of(12), threads, omega)
+    weights = mean_omega(state, before)[2]
+    if omega is not None:
+        psi = gates(state, before)
+        for first, last in pieces(len(docs)):
+            for start in range(first, last, TOGETHER):
+                here = slice(start, min(start + TOGETHER, last)), slice(20)
+                weights[here] = omega((state.a0 + n)[here], psi[here], start)
+    place(state, before, n, weights, key_of(12))
+    np.testing.assert_allclose(docs.u, before.u, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(docs.s, before.s, rtol=1e-3, atol=1e-4)
+    right = gathered_twin(state, docs, n, weights)
+    for one, two, size in zip((found.precision, found.linear), right[:2], right[2:], strict=True):
+        assert (np.abs(one - two) <= 1e-5 * size).all()
+
+
+@pytest.mark.parametrize("n_dims", [0, 3])
+@pytest.mark.parametrize("omega", [None, rowwise_noise], ids=["means", "draws"])
+def test_threads_change_no_bit_of_the_places(n_dims, omega):
+    found = []
+    for n_jobs in (1, 2, 4):
+        state, docs = problem(13, n_docs=150, n_dims=n_dims)
+        assert len(pieces(len(docs))) > 4
+        with Threads(n_jobs) as threads:
+            for number in range(3):
+                gathered = draw_documents(state, docs, key_of(13, number), threads, omega)
+        found.append([docs.u, docs.s, gathered.precision, gathered.linear])
+    for other in found[1:]:
+        for one, two in zip(found[0], other, strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
+# Loops that must run on all lanes of the processor
+
+
+def array(item, n_dims=1):
+    return types.Array(item, n_dims, "C")
+
+
+F, L = types.float32, types.int64
+LOOPS = {
+    "weighted pairs": (weighted_pairs, (array(F), array(F, 2), array(F)), 7),
+    "gathered places": (
+        gather_places,
+        (array(L), L, L, array(F), array(F, 2), array(F, 2), array(F, 2), array(F), array(F, 2), array(F), array(F, 2),
+         array(F, 2)),
+        7 + 1 + 1,  # squares, what is left of a topic's tokens, linear terms
+    ),
+}  # fmt: skip
+
+
+def has_vectors():
+    features = llvm.get_host_cpu_features() if platform.machine().lower() in ("x86_64", "amd64") else {}
+    return features.get("avx2", False) and features.get("fma", False)
+
+
+@pytest.mark.skipif(not has_vectors(), reason="a processor with AVX2 and FMA is needed")
+@pytest.mark.parametrize("name", LOOPS)
+def test_sums_over_topics_and_documents_multiply_and_add_on_all_lanes(name):
+    """Compiled anew: numba shows no assembly of what it read from its cache. Of 8 products 7 are added to others."""
+    loop, signature, least = LOOPS[name]
+    options = {key: loop.targetoptions[key] for key in ("nogil", "fastmath", "error_model")}
+    fresh = njit(**options)(loop.py_func)
+    fresh.compile(signature)
+    (assembly,) = fresh.inspect_asm().values()
+    assert len(re.findall(r"\bvfn?m(?:add|sub)\d+ps\b.*%[yz]mm", assembly)) >= least
