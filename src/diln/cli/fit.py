@@ -233,7 +233,7 @@ def _check_memory(parameters: "Parameters", n_terms: int) -> None:
     import numpy as np
 
     try:
-        np.empty(parameters.n_components * (n_terms + getattr(parameters, "n_dims", 0)))
+        np.empty(parameters.truncation * (n_terms + (getattr(parameters, "n_dims", 0) or 0)))
     except (ValueError, OverflowError):  # more than any machine has
         raise MemoryError from None
 

@@ -13,7 +13,7 @@ from diln.inference.batch import Batch
 from diln.inference.documents import Array, Documents, Summary
 from diln.inference.posterior import SLAB, Posterior
 
-IN_USE = 1e-3  # share of the tokens from which on a topic is in use
+IN_USE = 2e-3  # share of the tokens from which on a topic is in use
 TURNS = 3  # of a document in a batch pass: it goes on from where it was, and early topics are not worth more
 
 
@@ -48,6 +48,11 @@ class Progress:
     perplexity: float | None = None
     alpha: float | None = None
     beta: float | None = None
+    score: float | None = None  # sampling: mean of ln p(token's term | all other tokens)
+    topic_word_prior: float | None = None  # sampling: gamma_0
+    location_variance: float | None = None  # sampling: c
+    n_components: int | None = None  # sampling: topics that there are, in use or not
+    n_states: int | None = None  # sampling: states averaged so far
 
 
 class Look(Protocol):
@@ -143,5 +148,5 @@ def describe(posterior: Posterior, iteration: int, documents: int, seconds: floa
 
 
 def topics_in_use(tokens: Array) -> int:
-    """Topics that hold at least a thousandth of the tokens."""
+    """Topics that hold at least one in 500 tokens."""
     return int((tokens >= IN_USE * tokens.sum()).sum())

@@ -20,7 +20,7 @@ from diln.errors import DilnWarning
 from diln.inference.loops import Progress
 from diln.models.counts import PART, CorpusRows, MatrixRows, Rows, aligned, as_rows, in_halves
 from diln.models.fitted import DRAWS, Fitted, Floats
-from diln.models.fitting import begin, fit, more
+from diln.models.fitting import first, fit, more
 from diln.models.parameters import Parameters, check_whole, parameters_of
 
 
@@ -50,13 +50,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         parameters, new = self._parameters(), not hasattr(self, "fitted_")
         rows, vocabulary = self._rows(X, reset=new)
         if new:
-            with Threads(parameters.jobs) as threads:
-                fitted = begin(parameters, rows, vocabulary, threads)
+            fitted = first(parameters, rows, vocabulary)
             fitted.named = hasattr(self, "feature_names_in_")
         else:
             fitted = self.fitted_
             fitted.parameters = parameters.after(fitted.parameters)
-        more(fitted, rows)
+            more(fitted, rows)
         self.fitted_ = fitted
         return self
 

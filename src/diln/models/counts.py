@@ -15,6 +15,7 @@ from diln.engine.threads import cut
 from diln.errors import DilnWarning
 
 LARGEST = 1e30  # of counts, in float32
+MOST_TOKENS = 2**24  # of one term in one document, that float32 counts without a gap
 PART = 8192  # documents that are in memory at once
 
 
@@ -24,6 +25,11 @@ class Rows(ABC):
     n_docs: int
     n_terms: int
     rule: dict[str, Any] | None = None  # how text was made into counts, where that is known
+
+    @property
+    @abstractmethod
+    def n_tokens(self) -> float:
+        """Tokens of all documents, or about as many."""
 
     @abstractmethod
     def take(self, rows: NDArray[np.int64]) -> csr_array:
@@ -46,6 +52,11 @@ class MatrixRows(Rows):
         self.counts = counts
         self.n_docs, self.n_terms = counts.shape
 
+    @property
+    def n_tokens(self) -> float:
+        """Tokens of all documents."""
+        return float(self.counts.data.sum(dtype=np.float64))
+
     def take(self, rows: NDArray[np.int64]) -> csr_array:
         """The counts of some documents."""
         return as_rows(self.counts[rows])
@@ -61,6 +72,11 @@ class CorpusRows(Rows):
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
         self.n_docs, self.n_terms, self.rule = len(corpus), corpus.n_terms, corpus.rule
+
+    @property
+    def n_tokens(self) -> float:
+        """Tokens of the corpus."""
+        return float(self.corpus.n_tokens)
 
     def take(self, rows: NDArray[np.int64]) -> csr_array:
         """The counts of some documents."""
@@ -78,6 +94,11 @@ class MovedRows(Rows):
         self.corpus, self.places = corpus, places
         self.n_docs, self.n_terms, self.rule = len(corpus), len(vocabulary), corpus.rule
 
+    @property
+    def n_tokens(self) -> float:
+        """Tokens of the corpus, of terms that are left out too."""
+        return float(self.corpus.n_tokens)
+
     def take(self, rows: NDArray[np.int64]) -> csr_array:
         """The counts of some documents."""
         counts = self.corpus.rows(rows)
@@ -93,6 +114,26 @@ class MovedRows(Rows):
         return self.take(np.arange(self.n_docs))
 
 
+class HeadRows(Rows):
+    """The first of other rows."""
+
+    def __init__(self, rows: Rows, size: int) -> None:
+        self.rows, self.n_docs, self.n_terms, self.rule = rows, size, rows.n_terms, rows.rule
+
+    @property
+    def n_tokens(self) -> float:
+        """About as many tokens as so many documents have."""
+        return self.rows.n_tokens * self.n_docs / max(self.rows.n_docs, 1)
+
+    def take(self, rows: NDArray[np.int64]) -> csr_array:
+        """The counts of some documents."""
+        return self.rows.take(rows)
+
+    def everything(self) -> csr_array:
+        """The counts of all documents."""
+        return self.rows.take(np.arange(self.n_docs))
+
+
 def as_rows(X: Any) -> csr_array:
     """Counts with float32 values, no zeros, and a term once in a document."""
     rows = csr_array(X)
@@ -106,6 +147,14 @@ def as_rows(X: Any) -> csr_array:
     if tidy.nnz and not tidy.data.all():
         tidy.eliminate_zeros()
     return tidy
+
+
+def whole(counts: csr_array) -> csr_array:
+    """Counts as whole numbers: what is less than one token more is one token more."""
+    rounded = np.ceil(counts.data)
+    if rounded.max(initial=0) > MOST_TOKENS:
+        raise ValueError(f"there is a count of {rounded.max():,.0f}; sampling takes up to {MOST_TOKENS:,} of one term")
+    return csr_array((rounded.astype(np.int32), counts.indices, counts.indptr), shape=counts.shape)
 
 
 def aligned(corpus: Corpus, vocabulary: list[str]) -> Rows:

@@ -23,7 +23,7 @@ from diln.files import Content, Kind, StoredFiles, next_generation, read_manifes
 
 Tensors = dict[str, NDArray[Any]]
 
-DTYPES = [np.dtype(name) for name in ("float32", "float64", "int64")]
+DTYPES = [np.dtype(name) for name in ("float32", "float64", "int64", "uint16")]
 NONFINITE = "nonfinite"  # JSON has no NaN and no infinities; they are stored as {"nonfinite": "nan"}
 
 
@@ -53,9 +53,13 @@ class StoredModel:
 
 
 def write_model(
-    directory: str | Path, content: dict[str, Any], tensors: dict[str, NDArray[Any]], vocabulary: list[str]
+    directory: str | Path,
+    content: dict[str, Any],
+    tensors: dict[str, NDArray[Any]],
+    vocabulary: list[str],
+    kind: Kind = MODEL,
 ) -> None:
-    """Write a model to a directory, in place of the model that is there.
+    """Write a model to a directory, in place of the model that is there; or another thing made of the same parts.
 
     Parameters
     ----------
@@ -64,7 +68,7 @@ def write_model(
     content : dict
         What JSON can hold; NaN and infinities too. Tuples come back as lists.
     tensors : dict of arrays
-        Of type float32, float64 or int64 and any shape.
+        Of type float32, float64, int64 or uint16 and any shape.
     vocabulary : list of str
         The terms, in the order of the tensors' columns.
     """
@@ -73,40 +77,44 @@ def write_model(
     json.dumps(stored, allow_nan=False, sort_keys=True)  # what cannot be stored is to be known before anything is
     files = {"tensors.safetensors": _tensor_bytes(tensors), "terms.json": json.dumps(vocabulary, indent=0).encode()}
     try:
-        with writing(directory, MODEL, "replace"):
-            _commit(directory, stored, files)
+        with writing(directory, kind, "replace"):
+            _commit(directory, stored, files, kind)
     except OSError as error:
         raise StoreError(
-            f"{directory}: cannot be written ({error.strerror}); make room for the model, or name another directory"
+            f"{directory}: cannot be written ({error.strerror}); make room for the {kind.noun}, or name another "
+            "directory"
         ) from error
 
 
-def _commit(directory: Path, content: dict[str, Any], files: dict[str, bytes]) -> None:
+def _commit(directory: Path, content: dict[str, Any], files: dict[str, bytes], kind: Kind) -> None:
     generation = next_generation(directory)
     entries = {}
-    for kind, data in files.items():
-        name = f"g{generation:04}-{kind}"
-        entries[kind] = {"file": name, **write_parts(directory / name, data, sync=True)}
-    manifest = {"format": MODEL.format, "schema": MODEL.schema, "versions": _versions(), "files": entries}
+    for part, data in files.items():
+        name = f"g{generation:04}-{part}"
+        entries[part] = {"file": name, **write_parts(directory / name, data, sync=True)}
+    manifest = {"format": kind.format, "schema": kind.schema, "versions": _versions(), "files": entries}
     write_manifest(directory, {**manifest, "content": content})
 
 
-def read_model(directory: str | Path) -> StoredModel:
-    """Read a model, every byte of it checked; the tensors are in memory of their own and can be written to."""
+def read_model(directory: str | Path, kind: Kind = MODEL) -> StoredModel:
+    """Read a model, or another thing made of the same parts, every byte of it checked.
+
+    The tensors are in memory of their own and can be written to.
+    """
     directory = Path(directory)
-    manifest = read_manifest(directory, MODEL)
+    manifest = read_manifest(directory, kind)
     while True:
         try:
-            return _read(directory, manifest)
+            return _read(directory, manifest, kind)
         except StoreError:
-            before, manifest = manifest, read_manifest(directory, MODEL)
+            before, manifest = manifest, read_manifest(directory, kind)
             if manifest == before:  # else the model was replaced meanwhile, and its files with it
                 raise
 
 
-def _read(directory: Path, manifest: Content) -> StoredModel:
+def _read(directory: Path, manifest: Content, kind: Kind) -> StoredModel:
     entries = manifest["files"]
-    files = StoredFiles(directory, {entry["file"]: entry for entry in entries.values()}, MODEL)
+    files = StoredFiles(directory, {entry["file"]: entry for entry in entries.values()}, kind)
     path = directory / entries["terms.json"]["file"]
     try:
         files.check_sizes()
@@ -115,7 +123,7 @@ def _read(directory: Path, manifest: Content) -> StoredModel:
         with safetensors.safe_open(files.check(path.name), framework="np") as opened:
             tensors = {name: np.array(opened.get_tensor(name)) for name in opened.keys()}  # noqa: SIM118
     except OSError:
-        raise MODEL.damaged(path, "cannot be read") from None
+        raise kind.damaged(path, "cannot be read") from None
     return StoredModel(_nonfinite_back(manifest["content"]), tensors, vocabulary, manifest["versions"])
 
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 from warnings import warn
 
 import numpy as np
@@ -14,36 +14,56 @@ from diln.inference import loops, start
 from diln.inference.documents import Array
 from diln.inference.loops import Look, Progress
 from diln.inference.posterior import Posterior
+from diln.inference.sampling.sampled import Sampled
+from diln.models import sampling
+from diln.models.checkpoints import Checkpoints
 from diln.models.counts import Rows, as_rows, in_halves
 from diln.models.fitted import Fitted, check_terms
 from diln.models.parameters import Parameters
+from diln.models.start import of_model
 
 EVALUATED = 1000  # documents that the perplexity shown while fitting is of, at most
 STARTED = 10_000  # documents that stochastic inference reads to start from
 
 
-def fit(parameters: Parameters, rows: Rows, vocabulary: list[str], look: Look | None = None) -> Fitted:
+def fit(
+    parameters: Parameters,
+    rows: Rows,
+    vocabulary: list[str],
+    look: Look | None = None,
+    checkpoints: Checkpoints | None = None,
+) -> Fitted:
     """Fit a model to documents."""
+    seed = seed_of(parameters.random_state)
     with Threads(parameters.jobs) as threads:
-        fitted = begin(parameters, rows, vocabulary, threads)
-        run = _batch if parameters.learning_method == "batch" else _online
-        run(fitted, rows, threads, look)
+        if parameters.inference == "sampling":
+            fitted = sampling.fit(parameters, rows, vocabulary, seed, threads, look, checkpoints)
+        else:
+            if checkpoints is not None:
+                raise ValueError("checkpoints are for inference='sampling'; fit without them")
+            fitted = begin(parameters, rows, vocabulary, seed, threads)
+            run = _online if parameters.learning_method == "online" else _batch
+            run(fitted, rows, threads, look)
         fitted.refresh(threads)
-    if parameters.kind != "LDA" and fitted.n_topics == parameters.n_components > 1:
-        warn(
-            f"all {parameters.n_components} topics are in use, so there may be more; fit again with a larger "
-            "n_components",
-            DilnWarning,
-            stacklevel=3,
-        )
+    _warn_of_too_few(fitted)
     return fitted
 
 
-def begin(parameters: Parameters, rows: Rows, vocabulary: list[str], threads: Threads) -> Fitted:
-    """A model that has seen nothing but what its start is made from."""
-    seed = seed_of(parameters.random_state)
+def _warn_of_too_few(fitted: Fitted) -> None:
+    size = fitted.posterior.n_topics
+    if fitted.kind != "LDA" and fitted.parameters.n_components != "auto" and fitted.n_topics == size > 1:
+        warn(
+            f"all {size} topics are in use, so there may be more; fit again with a larger n_components, or leave it "
+            "out",
+            DilnWarning,
+            stacklevel=4,
+        )
+
+
+def begin(parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, threads: Threads) -> Fitted:
+    """A model of variational inference that has seen nothing but what its start is made from."""
     rng = np.random.default_rng([seed, 0])
-    if parameters.learning_method == "batch" or rows.n_docs <= STARTED:
+    if parameters.learning_method != "online" or rows.n_docs <= STARTED:
         counts = rows.everything()
     else:
         counts = rows.take(np.sort(rng.choice(rows.n_docs, STARTED, replace=False)))
@@ -52,7 +72,7 @@ def begin(parameters: Parameters, rows: Rows, vocabulary: list[str], threads: Th
         raise ValueError("no document has a token; give counts that are not all 0")
     statistics = _start(parameters, counts, vocabulary, tokens, rng, threads)
     posterior = Posterior(
-        np.ascontiguousarray(statistics, np.float32), float(parameters.topic_word_prior), parameters.weights(rng)
+        np.ascontiguousarray(statistics, np.float32), parameters.topic_prior("batch"), parameters.weights(rng)
     )
     population = parameters.total_samples or rows.n_docs
     return Fitted(parameters, posterior, vocabulary, seed, population=population, rule=rows.rule)
@@ -66,33 +86,19 @@ def _start(
     rng: np.random.Generator,
     threads: Threads,
 ) -> Array:
-    size, n_terms, init = parameters.n_components, counts.shape[1], parameters.init
+    size, n_terms, init = parameters.truncation, counts.shape[1], parameters.settled("init")
     if init == "kmeans":
         return start.smoothed(start.clusters(counts, size, rng, threads), tokens, rng)
     if init == "random":
         return start.random_topics(n_terms, size, tokens, rng)
-    topics = getattr(init, "topic_word_", getattr(init, "topic_word", None))
-    weights = getattr(init, "topic_weights_", getattr(init, "topic_weights", None))
-    if topics is None or weights is None:
-        raise ValueError(
-            f"init is a {type(init).__name__} that is not fitted; give 'kmeans', 'random' or a fitted model (its "
-            "fitted_ where scikit-learn clones, which forgets the fitting)"
-        )
-    if topics.shape[1] != n_terms:
-        raise ValueError(
-            f"init is a model of {topics.shape[1]:,} terms but the documents have {n_terms:,}; fit both on the same "
-            "vocabulary"
-        )
-    known = getattr(init, "vocabulary_", getattr(init, "vocabulary", None))
-    if list(known or []) != vocabulary:
-        raise ValueError("init is a model of other terms than the documents have; fit both on the same vocabulary")
+    topics, weights = of_model(init, vocabulary)
     return start.fitted_topics(topics[np.argsort(-weights, kind="stable")], size, tokens, rng)
 
 
 def _batch(fitted: Fitted, rows: Rows, threads: Threads, look: Look | None) -> None:
     plan, counts = fitted.parameters.plan(), rows.everything()
     perplexity = _perplexity(fitted, counts, threads)
-    fitted.passes = loops.batch(fitted.posterior, counts, plan, threads, _noting(fitted, look), perplexity)
+    fitted.passes = loops.batch(variational(fitted), counts, plan, threads, _noting(fitted, look), perplexity)
     fitted.seen += fitted.passes * rows.n_docs
 
 
@@ -106,7 +112,7 @@ def _online(fitted: Fitted, rows: Rows, threads: Threads, look: Look | None) -> 
             due = plan.evaluate_every > 0 and fitted.steps % plan.evaluate_every == 0
             value = _perplexity(fitted, counts, threads)() if due else None
             learn(fitted, counts, threads)
-            progress = loops.describe(fitted.posterior, epoch + 1, fitted.seen, time.perf_counter() - begun)
+            progress = loops.describe(variational(fitted), epoch + 1, fitted.seen, time.perf_counter() - begun)
             progress.perplexity = value
             note(progress)
         fitted.passes = epoch + 1
@@ -115,11 +121,27 @@ def _online(fitted: Fitted, rows: Rows, threads: Threads, look: Look | None) -> 
 def learn(fitted: Fitted, counts: csr_array, threads: Threads) -> None:
     """One stochastic step with these documents."""
     check_terms(counts, fitted.posterior)
+    if isinstance(fitted.posterior, Sampled):
+        sampling.learn(fitted, counts, threads)
+        return
     plan = fitted.parameters.plan()
     scale = fitted.population / counts.shape[0]
     loops.step(fitted.posterior, counts, plan.rho(fitted.steps), scale, plan, threads)
     fitted.steps += 1
     fitted.seen += counts.shape[0]
+
+
+def first(parameters: Parameters, rows: Rows, vocabulary: list[str]) -> Fitted:
+    """A model of the first documents of a stream."""
+    seed = seed_of(parameters.random_state)
+    with Threads(parameters.jobs) as threads:
+        if parameters.inference == "sampling":
+            fitted = sampling.first(parameters, rows, vocabulary, seed, threads)
+        else:
+            fitted = begin(parameters, rows, vocabulary, seed, threads)
+            _steps(fitted, rows, threads)
+        fitted.refresh(threads)
+    return fitted
 
 
 def more(fitted: Fitted, rows: Rows) -> None:
@@ -132,9 +154,13 @@ def more(fitted: Fitted, rows: Rows) -> None:
     elif fitted.seen:
         fitted.population += rows.n_docs
     with Threads(fitted.parameters.jobs) as threads:
-        for counts in rows.parts(fitted.parameters.batch_size):
-            learn(fitted, counts, threads)
+        _steps(fitted, rows, threads)
         fitted.refresh(threads)
+
+
+def _steps(fitted: Fitted, rows: Rows, threads: Threads) -> None:
+    for counts in rows.parts(fitted.parameters.settled("batch_size")):
+        learn(fitted, counts, threads)
 
 
 def _noting(fitted: Fitted, look: Look | None) -> Callable[[Progress], None]:
@@ -156,6 +182,11 @@ def _perplexity(fitted: Fitted, counts: csr_array, threads: Threads) -> Callable
         return fitted.perplexity(observed, held_out, threads) if held_out.nnz else None
 
     return perplexity
+
+
+def variational(fitted: Fitted) -> Posterior:
+    """The posterior of a model that is fitted by variational inference."""
+    return cast(Posterior, fitted.posterior)
 
 
 def seed_of(random_state: Any) -> int:

@@ -65,23 +65,29 @@ class HDP(TopicModel):
 
     def __init__(
         self,
-        n_components: int = 200,
+        n_components: int | str = "auto",
         *,
-        alpha_prior: tuple[float, float] = (1.0, 1e-3),
-        beta_prior: tuple[float, float] = (1.0, 1e-3),
-        topic_word_prior: float = 0.1,
-        inference: str = "variational",
-        learning_method: str = "batch",
-        learning_decay: float = 0.6,
-        learning_offset: float = 25.0,
+        alpha_prior: tuple[float, float] | None = None,
+        beta_prior: tuple[float, float] | None = None,
+        weight_rate: float = 10.0,
+        topic_word_prior: float | str | None = None,
+        inference: str = "sampling",
+        learning_method: str = "auto",
+        learning_decay: float | None = None,
+        learning_offset: float | None = None,
         max_iter: int | None = None,
-        tol: float = 1e-3,
-        batch_size: int = 250,
+        max_time: float | None = None,
+        tol: float | None = None,
+        batch_size: int | None = None,
         total_samples: float | None = None,
         evaluate_every: int = 0,
         mean_change_tol: float = 1e-3,
-        max_doc_update_iter: int = 100,
-        init: Any = "kmeans",
+        max_doc_update_iter: int | None = None,
+        n_states: int | None = None,
+        keep_states: int = 0,
+        warm_up: int = 20,
+        polya_gamma: str = "mean",
+        init: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -89,18 +95,24 @@ class HDP(TopicModel):
         self.n_components = n_components
         self.alpha_prior = alpha_prior
         self.beta_prior = beta_prior
+        self.weight_rate = weight_rate
         self.topic_word_prior = topic_word_prior
         self.inference = inference
         self.learning_method = learning_method
         self.learning_decay = learning_decay
         self.learning_offset = learning_offset
         self.max_iter = max_iter
+        self.max_time = max_time
         self.tol = tol
         self.batch_size = batch_size
         self.total_samples = total_samples
         self.evaluate_every = evaluate_every
         self.mean_change_tol = mean_change_tol
         self.max_doc_update_iter = max_doc_update_iter
+        self.n_states = n_states
+        self.keep_states = keep_states
+        self.warm_up = warm_up
+        self.polya_gamma = polya_gamma
         self.init = init
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -1,7 +1,7 @@
 """What a model can be told, with what is taken if it is not told, checked before any work begins."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import isfinite
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -9,10 +9,37 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from diln.inference.loops import Plan
+from diln.inference.sampling.corpus_step import Prior
+from diln.inference.sampling.loops import Plan as SamplingPlan
+from diln.inference.sampling.tokens import MOST_TOPICS
 from diln.inference.weights import DirichletWeights, LocatedWeights, StickWeights, Weights
 
-PASSES = 100  # of batch inference at most, unless told otherwise
-EPOCHS = 5  # of stochastic inference
+GROWN = 20_000  # documents from which on sampling begins with some of them
+STAGES = ((10_000, 40), (50_000, 10))  # documents, sweeps
+GROWN_SWEEPS, GROWN_STATES = 30, 12  # over all documents, once they are in play
+IN_MEMORY = 200_000_000  # tokens whose topics are kept in memory, unless told otherwise
+INFERENCES = ("sampling", "variational")
+METHODS = ("auto", "batch", "grow", "online")
+
+# What is taken where a parameter is None, by inference.
+SETTLED: dict[str, dict[str, Any]] = {
+    "sampling": {
+        "topic_word_prior": 0.02, "n_dims": 10, "location_variance": 0.5, "alpha_prior": (1.0, 1.0),
+        "beta_prior": (1.0, 1e-3), "learning_decay": 0.5, "learning_offset": 20.0, "tol": 0.002, "batch_size": 500,
+        "max_doc_update_iter": 40, "init": "draws",
+    },
+    "variational": {
+        "topic_word_prior": 0.1, "n_dims": 20, "location_variance": None, "alpha_prior": (1.0, 1e-3),
+        "beta_prior": (1.0, 1e-3), "learning_decay": 0.6, "learning_offset": 25.0, "tol": 1e-3, "batch_size": 250,
+        "max_doc_update_iter": 100, "init": "kmeans",
+    },
+}  # fmt: skip
+PASSES = 100  # of variational inference at most, in batch, unless told otherwise
+EPOCHS = 5  # of it online
+SWEEPS, STATES = 200, 50  # of sampling at most, and of them averaged
+LEARNED_PRIOR = (1.0, 1.0)  # shape and rate of what is learned on request: gamma_0, 1 / c
+ONLINE_TOPIC_PRIOR = 0.05  # of sampling: steps need smoother topics than sweeps
+VARIATIONAL_TOPICS = 200  # at most, where n_components is "auto"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,19 +48,24 @@ class Parameters(ABC):
 
     kind: ClassVar[str]
 
-    n_components: int
-    topic_word_prior: float
+    n_components: int | str
+    topic_word_prior: float | str | None
     inference: str
     learning_method: str
-    learning_decay: float
-    learning_offset: float
+    learning_decay: float | None
+    learning_offset: float | None
     max_iter: int | None
-    tol: float
-    batch_size: int
+    max_time: float | None
+    tol: float | None
+    batch_size: int | None
     total_samples: float | None
     evaluate_every: int
     mean_change_tol: float
-    max_doc_update_iter: int
+    max_doc_update_iter: int | None
+    n_states: int | None
+    keep_states: int
+    warm_up: int
+    polya_gamma: str
     init: Any
     n_jobs: int | None
     random_state: Any
@@ -41,43 +73,126 @@ class Parameters(ABC):
 
     def check(self) -> None:
         """Raise if a value makes no sense."""
-        for name in ("n_components", "batch_size", "max_doc_update_iter"):
-            check_whole(name, getattr(self, name), 1)
-        if self.max_iter is not None:
-            check_whole("max_iter", self.max_iter, 1)
-        check_number("topic_word_prior", self.topic_word_prior)
-        check_number("learning_offset", self.learning_offset)
-        check_choice("inference", self.inference, ("variational",))
-        check_choice("learning_method", self.learning_method, ("batch", "online"))
-        check_number("learning_decay", self.learning_decay)
-        if not 0.5 < self.learning_decay <= 1:
-            raise ValueError(f"learning_decay is {self.learning_decay!r}; steps shrink as they must in (0.5, 1]")
-        for name in ("tol", "mean_change_tol"):
-            check_number(name, getattr(self, name), zero=True)
+        check_choice("inference", self.inference, INFERENCES)
+        check_choice("learning_method", self.learning_method, METHODS)
+        if self.learning_method == "grow" and self.inference == "variational":
+            raise ValueError("learning_method is 'grow', which is for inference='sampling'; give 'batch' or 'online'")
+        if isinstance(self.n_components, str):
+            check_choice("n_components", self.n_components, ("auto",))
+        else:
+            check_whole("n_components", self.n_components, 1)
+        if not isinstance(self.n_components, str) and self.inference == "sampling" and self.n_components > MOST_TOPICS:
+            raise ValueError(f"n_components is {self.n_components:,}; sampling takes {MOST_TOPICS:,} at most")
+        for name in ("batch_size", "max_doc_update_iter", "max_iter", "n_states"):
+            if getattr(self, name) is not None:
+                check_whole(name, getattr(self, name), 1)
+        check_whole("keep_states", self.keep_states, 0)
+        check_whole("warm_up", self.warm_up, 0)
+        check_choice("polya_gamma", self.polya_gamma, ("mean", "exact"))
+        self.check_learned("topic_word_prior", self.topic_word_prior)
+        if self.max_time is not None:
+            check_number("max_time", self.max_time)
+        check_number("learning_offset", self.settled("learning_offset"))
+        check_number("learning_decay", self.settled("learning_decay"))
+        if not 0.5 <= self.settled("learning_decay") <= 1:
+            raise ValueError(f"learning_decay is {self.learning_decay!r}; steps shrink as they must in [0.5, 1]")
+        check_number("tol", self.settled("tol"), zero=True)
+        check_number("mean_change_tol", self.mean_change_tol, zero=True)
         check_whole("evaluate_every", self.evaluate_every, -1)
         if self.total_samples is not None:
             check_number("total_samples", self.total_samples)
         if isinstance(self.init, str):
-            check_choice("init", self.init, ("kmeans", "random"))
+            starts = {"sampling": ("draws",), "variational": ("kmeans", "random")}
+            check_choice("init", self.init, starts[self.inference])
+
+    def check_learned(self, name: str, value: Any) -> None:
+        """Raise unless the value is None, a positive number, or "auto" where that can be learned."""
+        if isinstance(value, str):
+            check_choice(name, value, ("auto",))
+            if self.inference != "sampling":
+                raise ValueError(f"{name} is 'auto', which is learned by inference='sampling' alone; give a number")
+        elif value is not None:
+            check_number(name, value)
+
+    def settled(self, name: str) -> Any:
+        """A parameter's value, or what stands for None."""
+        value = getattr(self, name)
+        return SETTLED[self.inference][name] if value is None else value
 
     @property
     def jobs(self) -> int:
         """Threads asked for, one unless told otherwise."""
         return 1 if self.n_jobs is None else self.n_jobs
 
+    @property
+    def document_steps(self) -> int:
+        """Updates of a new document at most, or draws of it."""
+        return int(self.settled("max_doc_update_iter"))
+
+    @property
+    def truncation(self) -> int:
+        """Most topics that variational inference can use."""
+        return VARIATIONAL_TOPICS if isinstance(self.n_components, str) else self.n_components
+
+    def method(self, n_docs: int, n_tokens: float) -> str:
+        """How to learn from so many documents: as told, or as they fit into memory."""
+        if self.learning_method != "auto":
+            return self.learning_method
+        if self.inference == "variational" or n_docs <= GROWN:
+            return "batch"
+        return "grow" if n_tokens <= IN_MEMORY else "online"
+
     def plan(self) -> Plan:
-        """How long to go on, and in what steps."""
-        default = PASSES if self.learning_method == "batch" else EPOCHS
+        """How long variational inference is to go on, and in what steps."""
+        default = EPOCHS if self.learning_method == "online" else PASSES
         return Plan(
             max_iter=default if self.max_iter is None else self.max_iter,
-            tol=self.tol,
-            batch_size=self.batch_size,
-            decay=self.learning_decay,
-            offset=self.learning_offset,
-            max_doc_update_iter=self.max_doc_update_iter,
+            tol=self.settled("tol"),
+            batch_size=self.settled("batch_size"),
+            decay=self.settled("learning_decay"),
+            offset=self.settled("learning_offset"),
+            max_doc_update_iter=self.document_steps,
             mean_change_tol=self.mean_change_tol,
             evaluate_every=self.evaluate_every,
         )
+
+    def sampling_plan(self, method: str) -> SamplingPlan:
+        """How long sampling is to go on, and in what steps."""
+        stages = STAGES if method == "grow" else ()
+        default = sum(sweeps for _, sweeps in stages) + GROWN_SWEEPS if stages else SWEEPS
+        most = default if self.max_iter is None else self.max_iter
+        states = (GROWN_STATES if stages else STATES) if self.n_states is None else self.n_states
+        return SamplingPlan(
+            max_iter=most,
+            n_states=min(states, max(1, most // 2)),
+            keep_states=self.keep_states,
+            warm_up=self.warm_up,
+            tol=self.settled("tol"),
+            stages=stages,
+            max_time=self.max_time,
+        )
+
+    @property
+    def learns_weights(self) -> bool:
+        """Whether topics' weights are learned."""
+        return True
+
+    def prior(self) -> Prior:
+        """What sampling draws, and the priors of it."""
+        topic_word = LEARNED_PRIOR if self.topic_word_prior == "auto" else None
+        return Prior(learn_weights=self.learns_weights, prunes=self.kind != "LDA", topic_word=topic_word)
+
+    @property
+    def variance(self) -> float:
+        """c, or where it starts, of a model with locations."""
+        return 1.0
+
+    def topic_prior(self, method: str) -> float:
+        """gamma_0, or where it starts."""
+        if isinstance(self.topic_word_prior, str) or self.topic_word_prior is None:
+            online = method == "online" and self.inference == "sampling"
+            return ONLINE_TOPIC_PRIOR if online else float(SETTLED[self.inference]["topic_word_prior"])
+        return float(self.topic_word_prior)
 
     @abstractmethod
     def weights(self, rng: np.random.Generator) -> Weights:
@@ -108,6 +223,7 @@ class LDAParameters(Parameters):
     def check(self) -> None:
         """Raise if a value makes no sense."""
         super().check()
+        check_whole("n_components", self.n_components, 1)
         if isinstance(self.doc_topic_prior, str):
             check_choice("doc_topic_prior", self.doc_topic_prior, ("auto",))
         elif self.doc_topic_prior is not None:
@@ -116,8 +232,13 @@ class LDAParameters(Parameters):
     def weights(self, rng: np.random.Generator) -> Weights:
         """A symmetric Dirichlet, 1 / n_components unless given; "auto" learns from there."""
         given = None if isinstance(self.doc_topic_prior, str) else self.doc_topic_prior
-        value = 1 / self.n_components if given is None else given
-        return DirichletWeights(np.full(self.n_components, value), learned=self.doc_topic_prior == "auto")
+        value = 1 / self.truncation if given is None else given
+        return DirichletWeights(np.full(self.truncation, value), learned=self.doc_topic_prior == "auto")
+
+    @property
+    def learns_weights(self) -> bool:
+        """Whether the documents' prior is learned."""
+        return self.doc_topic_prior == "auto"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,16 +246,26 @@ class HDPParameters(Parameters):
     """What the HDP can be told."""
 
     kind: ClassVar[str] = "HDP"
-    alpha_prior: tuple[float, float]
-    beta_prior: tuple[float, float]
+    alpha_prior: tuple[float, float] | None
+    beta_prior: tuple[float, float] | None
+    weight_rate: float
+
+    def check(self) -> None:
+        """Raise if a value makes no sense."""
+        super().check()
+        check_number("weight_rate", self.weight_rate)
 
     def sticks(self) -> StickWeights:
         """Even sticks."""
-        return StickWeights(self.n_components, self.alpha_prior, self.beta_prior)
+        return StickWeights(self.truncation, self.settled("alpha_prior"), self.settled("beta_prior"))
 
     def weights(self, rng: np.random.Generator) -> Weights:
         """Even sticks."""
         return self.sticks()
+
+    def prior(self) -> Prior:
+        """What sampling draws, and the priors of it."""
+        return replace(super().prior(), rate=float(self.weight_rate), alpha=self.settled("alpha_prior"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,55 +273,71 @@ class DILNParameters(HDPParameters):
     """What DILN can be told."""
 
     kind: ClassVar[str] = "DILN"
-    n_dims: int
-    location_variance: float | None
+    n_dims: int | None
+    location_variance: float | str | None
 
     def check(self) -> None:
         """Raise if a value makes no sense."""
         super().check()
         if self.n_dims == 0:
             raise ValueError("n_dims is 0; topics need at least one dimension to be placed in: HDP is DILN without any")
-        check_whole("n_dims", self.n_dims, 1)
-        if self.location_variance is not None:
-            check_number("location_variance", self.location_variance)
+        check_whole("n_dims", self.settled("n_dims"), 1)
+        self.check_learned("location_variance", self.location_variance)
+
+    @property
+    def variance(self) -> float:
+        """c, or where it starts."""
+        given = SETTLED[self.inference]["location_variance"] if self.location_variance == "auto" else None
+        value = self.settled("location_variance") if given is None else given
+        return 1 / self.settled("n_dims") if value is None else float(value)
 
     def weights(self, rng: np.random.Generator) -> Weights:
         """Even sticks, and locations drawn from their prior: at the origin all gradients would vanish."""
-        variance = 1 / self.n_dims if self.location_variance is None else float(self.location_variance)
-        locations = np.sqrt(variance) * rng.standard_normal((self.n_components, self.n_dims))
-        return LocatedWeights(self.sticks(), locations, variance)
+        locations = np.sqrt(self.variance) * rng.standard_normal((self.truncation, self.settled("n_dims")))
+        return LocatedWeights(self.sticks(), locations, self.variance)
+
+    def prior(self) -> Prior:
+        """What sampling draws, and the priors of it."""
+        precision = LEARNED_PRIOR if self.location_variance == "auto" else None
+        return replace(super().prior(), n_dims=self.settled("n_dims"), precision=precision)
 
 
 # What a model is made of, and cannot be changed as it goes on learning.
 BUILT_IN = (
     "n_components", "topic_word_prior", "inference", "n_dims", "location_variance", "alpha_prior", "beta_prior",
-    "doc_topic_prior",
+    "doc_topic_prior", "weight_rate",
 )  # fmt: skip
 KINDS: dict[str, type[Parameters]] = {one.kind: one for one in (DILNParameters, HDPParameters, LDAParameters)}
 
 COMMON: dict[str, Any] = {
-    "n_components": 200,
-    "topic_word_prior": 0.1,
-    "inference": "variational",
-    "learning_method": "batch",
-    "learning_decay": 0.6,
-    "learning_offset": 25.0,
+    "n_components": "auto",
+    "topic_word_prior": None,
+    "inference": "sampling",
+    "learning_method": "auto",
+    "learning_decay": None,
+    "learning_offset": None,
     "max_iter": None,
-    "tol": 1e-3,
-    "batch_size": 250,
+    "max_time": None,
+    "tol": None,
+    "batch_size": None,
     "total_samples": None,
     "evaluate_every": 0,
     "mean_change_tol": 1e-3,
-    "max_doc_update_iter": 100,
-    "init": "kmeans",
+    "max_doc_update_iter": None,
+    "n_states": None,
+    "keep_states": 0,
+    "warm_up": 20,
+    "polya_gamma": "mean",
+    "init": None,
     "n_jobs": None,
     "random_state": None,
     "verbose": 0,
 }
-STICKS: dict[str, Any] = {"alpha_prior": (1.0, 1e-3), "beta_prior": (1.0, 1e-3)}
+WEIGHTS: dict[str, Any] = {"alpha_prior": None, "beta_prior": None, "weight_rate": 10.0}
+PAIRS = ("alpha_prior", "beta_prior")
 DEFAULTS: dict[str, dict[str, Any]] = {
-    "DILN": {**COMMON, **STICKS, "n_dims": 20, "location_variance": None},
-    "HDP": {**COMMON, **STICKS},
+    "DILN": {**COMMON, **WEIGHTS, "n_dims": None, "location_variance": None},
+    "HDP": {**COMMON, **WEIGHTS},
     "LDA": {**COMMON, "n_components": 100, "doc_topic_prior": None},
 }
 
@@ -198,8 +345,9 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 def parameters_of(kind: str, given: dict[str, Any]) -> Parameters:
     """The checked parameters of a model: what is given, and defaults for the rest."""
     values = {**DEFAULTS[kind], **given}
-    for name in STICKS.keys() & values.keys():
-        values[name] = as_pair(name, values[name])
+    for name in PAIRS:
+        if values.get(name) is not None:
+            values[name] = as_pair(name, values[name])
     made = KINDS[kind](**values)
     made.check()
     return made

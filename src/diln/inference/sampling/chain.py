@@ -8,7 +8,6 @@ import numpy as np
 from diln.engine.threads import Threads
 from diln.inference.documents import Array
 from diln.inference.sampling.corpus_step import (
-    Places,
     Prior,
     Sums,
     draw_locations,
@@ -50,26 +49,25 @@ class Chain:
         """The documents in play."""
         return self.everything.first(self.size)
 
-    def sweep(self, threads: Threads, *, places: bool = True) -> Sums:
+    def sweep(self, threads: Threads) -> Sums:
         """Draw everything once: tokens, weights, documents' places, topics' locations, priors."""
         rng = np.random.default_rng([self.seed, self.number, WEIGHTS])
         sums = draw_tokens(self.state, self.docs, key_of(self.seed, self.number, TOKENS), threads)
         if self.prior.learn_weights and self.number >= SETTLING:
             draw_weights(self.state, sums, self.prior, rng)
-        if places and (self.prior.learn_weights or self.state.n_dims):
+        if self.prior.learn_weights:
             self.draw_places(threads, rng)
         if self.number % PRIOR_EVERY == 0 and self.number >= SETTLING:
             draw_topic_prior(self.state, self.prior, rng)
         self.number += 1
         return sums
 
-    def draw_places(self, threads: Threads, rng: np.random.Generator) -> Places:
+    def draw_places(self, threads: Threads, rng: np.random.Generator) -> None:
         """Draw documents' places, then topics' locations."""
         key = key_of(self.seed, self.number, PLACES)
         found = draw_documents(self.state, self.docs, key, threads, self._omega if self.exact else None)
         if self.state.n_dims:
             draw_locations(self.state, found, self.prior, rng)
-        return found
 
     def _omega(self, shape: Array, psi: Array, start: int) -> Array:
         rng = np.random.default_rng([self.seed, self.number, PLACES, start])

@@ -18,6 +18,7 @@ class Prior:
 
     n_dims: int = 0  # d; 0 for a model without locations
     learn_weights: bool = True  # whether a0 is drawn, or given
+    prunes: bool = True  # whether topics that nobody uses may be dropped
     rate: float = 10.0  # of a0_k, whose shape is alpha / T
     alpha: tuple[float, float] | None = (1.0, 1.0)  # None: given
     topic_word: tuple[float, float] | None = None  # prior of gamma_0; None: given

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from diln.engine.threads import Threads
-from diln.inference.loops import Progress
+from diln.inference.documents import Array
+from diln.inference.loops import Progress, topics_in_use
 from diln.inference.sampling.chain import Average, Chain
-from diln.inference.sampling.corpus_step import Sums
+from diln.inference.sampling.state import State
+from diln.inference.sampling.tidy import tidy
 
 WINDOW = 10  # sweeps whose mean score is compared with that of as many before them
 
@@ -21,11 +23,12 @@ class Plan:
 
     max_iter: int  # sweeps at most
     n_states: int  # late sweeps that are averaged
+    keep_states: int  # of these, so many are kept
     warm_up: int  # sweeps before the gate opens
-    places_every: int  # sweeps from one draw of documents' places to the next
     tol: float  # gain of the score, in nats a token, over WINDOW sweeps that is taken for none
-    stages: tuple[tuple[int, int], ...]  # (documents, sweeps) before all documents are in play
+    stages: tuple[tuple[int, int], ...] = ()  # (documents, sweeps) before all documents are in play
     max_time: float | None = None  # seconds
+    grows: bool = False  # whether topics are added when there are too few
 
     def size(self, number: int, n_docs: int) -> int:
         """Documents that are in play in a sweep."""
@@ -36,9 +39,14 @@ class Plan:
         return n_docs
 
     @property
-    def before(self) -> int:
-        """Sweeps before all documents are in play."""
-        return sum(sweeps for _, sweeps in self.stages)
+    def opens(self) -> int:
+        """The sweep before which the gate opens: early enough for some sweeps with it."""
+        return min(self.warm_up, self.max_iter // 4)
+
+    @property
+    def settles(self) -> int:
+        """Sweeps that are made in any case before the score is asked: all documents, and the gate, must be in play."""
+        return max(self.opens, sum(sweeps for _, sweeps in self.stages)) + 2 * WINDOW
 
 
 @dataclass(slots=True)
@@ -47,62 +55,95 @@ class Run:
 
     chain: Chain
     average: Average = field(default_factory=Average)
+    kept: list[State] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)  # ln p of a token given all others, mean of each sweep
-    rested: int | None = None  # sweep after which averaging began
     seconds: float = 0.0  # spent so far, before a stop too
+    visited: int = 0  # documents, each as often as it was
     done: bool = False
+
+    @property
+    def resting(self) -> bool:
+        """Whether late states are being averaged."""
+        return self.average.n_states > 0
 
 
 def run(
-    run: Run,
-    plan: Plan,
-    threads: Threads,
-    note: Callable[[Progress], None],
-    tidy: Callable[[Chain], None],
-    checkpoint: Callable[[Run], None],
+    run: Run, plan: Plan, threads: Threads, note: Callable[[Progress], None], checkpoint: Callable[[Run], None]
 ) -> None:
     """Sweep on until the score is at rest, average so many states, and stop; goes on where a run was left."""
-    chain, before = run.chain, time.perf_counter() - run.seconds
+    chain, begun = run.chain, time.perf_counter() - run.seconds
     while not run.done:
         chain.size = plan.size(chain.number, len(chain.everything))
-        if chain.number == plan.warm_up and chain.prior.n_dims:
+        if chain.number == plan.opens and chain.prior.n_dims:
             chain.open()
-        sums = chain.sweep(threads, places=chain.number % plan.places_every == 0 or chain.number < plan.warm_up)
+        sums = chain.sweep(threads)
         run.scores.append(sums.score / max(chain.docs.tokens.size, 1))
-        run.seconds = time.perf_counter() - before
-        if run.rested is None and resting(run, plan):
-            run.rested = chain.number
-        if run.rested is not None:
-            run.average.add(chain.state)
-        else:
-            tidy(chain)
-        late = plan.max_time is not None and run.seconds >= plan.max_time
-        run.done = run.average.n_states >= plan.n_states or chain.number >= plan.max_iter or late
-        if run.done and not run.average.n_states:
-            run.average.add(chain.state)
-        note(describe(run, plan))
+        run.visited += chain.size
+        run.seconds = time.perf_counter() - begun
+        finish(run, plan)
+        note(describe(run))
         checkpoint(run)
 
 
-def resting(run: Run, plan: Plan) -> bool:
+def finish(run: Run, plan: Plan) -> None:
+    """Take the state in if it is a late one, or else drop topics that nobody uses; see whether this was the last."""
+    chain = run.chain
+    late = plan.max_time is not None and run.seconds >= plan.max_time
+    if run.resting or late or at_rest(run, plan):
+        run.average.add(chain.state)
+        if plan.keep_states:
+            run.kept = [*run.kept, chain.state.copy()][-plan.keep_states :]
+        run.done = late or run.average.n_states >= plan.n_states or chain.number >= plan.max_iter
+    else:
+        tidy(chain, grows=plan.grows)
+
+
+def at_rest(run: Run, plan: Plan) -> bool:
     """Whether averaging is to begin: the score is at rest, or what is left of sweeps or time is needed for states."""
     number = run.chain.number
-    if number >= plan.max_iter - plan.n_states:
+    if number > plan.max_iter - plan.n_states:
         return True
     if plan.max_time is not None and run.seconds >= plan.max_time * (1 - plan.n_states / plan.max_iter):
         return True
-    since = number - max(plan.before, plan.warm_up)
-    if since < 2 * WINDOW:
-        return False
-    late, early = np.mean(run.scores[-WINDOW:]), np.mean(run.scores[-2 * WINDOW : -WINDOW])
-    return bool(late - early < plan.tol)
+    late, early = np.mean(run.scores[-WINDOW:]), np.mean(run.scores[-2 * WINDOW : -WINDOW] or -np.inf)
+    return bool(number >= plan.settles and late - early < plan.tol)
 
 
-def describe(run: Run, plan: Plan) -> Progress:
+def describe(run: Run) -> Progress:
     """How far the run is."""
     state = run.chain.state
-    shares = state.totals / max(state.totals.sum(), 1)
     return Progress(
-        run.chain.number, 0, run.seconds, 0,
-        perplexity=float(np.exp(-run.scores[-1])), alpha=state.alpha, beta=state.beta,
+        run.chain.number, run.visited, run.seconds, topics_in_use(state.totals),
+        score=run.scores[-1], alpha=state.alpha, beta=state.beta, topic_word_prior=state.prior,
+        location_variance=state.variance if state.n_dims else None, n_components=state.n_topics,
+        n_states=run.average.n_states,
     )  # fmt: skip
+
+
+def stored(run: Run) -> tuple[dict[str, Any], dict[str, Array]]:
+    """A run as JSON and tensors, from which it goes on as if it had never stopped; documents' counts are not in it."""
+    chain, docs = run.chain, run.chain.everything
+    numbers = {
+        "number": chain.number, "size": chain.size, "state": chain.state.numbers(), "scores": run.scores,
+        "seconds": run.seconds, "visited": run.visited, "done": run.done, "n_states": run.average.n_states,
+        "means": {name: value for name, value in run.average.sums.items() if isinstance(value, float)},
+        "kept": [state.numbers() for state in run.kept],
+    }  # fmt: skip
+    tensors = {"topics": docs.topics, "u": docs.u, "s": docs.s, **chain.state.tensors()}
+    tensors |= {f"mean.{name}": value for name, value in run.average.sums.items() if not isinstance(value, float)}
+    tensors |= {f"{name}.{i}": value for i, state in enumerate(run.kept) for name, value in state.tensors().items()}
+    return numbers, tensors
+
+
+def restore(run: Run, numbers: dict[str, Any], tensors: dict[str, Array]) -> None:
+    """Bring a run that has not begun to where ``stored`` left one of the same documents."""
+    chain, docs = run.chain, run.chain.everything
+    docs.topics, docs.u, docs.s = tensors["topics"], tensors["u"], tensors["s"]
+    chain.number, chain.size = numbers["number"], numbers["size"]
+    chain.state = State.restored(tensors, numbers["state"])
+    sums = {**numbers["means"]}
+    sums |= {name[len("mean.") :]: value for name, value in tensors.items() if name.startswith("mean.")}
+    run.average = Average(numbers["n_states"], sums)
+    run.kept = [State.restored(tensors, one, f".{i}") for i, one in enumerate(numbers["kept"])]
+    run.scores, run.seconds = numbers["scores"], numbers["seconds"]
+    run.visited, run.done = numbers["visited"], numbers["done"]

@@ -10,7 +10,7 @@ from diln.engine.threads import Threads
 from diln.inference.documents import Array
 from diln.inference.sampling.corpus_step import Places, Prior, precisions
 from diln.inference.sampling.state import LEAST_WEIGHT, Documents, State
-from diln.inference.sampling.tokens import Tokens
+from diln.inference.sampling.tokens import Tokens, padded
 from diln.inference.sampling.visit import Visited, visit
 from diln.prob.tables import expected_tables
 
@@ -27,9 +27,19 @@ class Running:
     precision: Array  # (width, d(d+1)/2)
     linear: Array  # (d, width)
 
-    def scaled(self, factor: float) -> "Running":
-        """The sums over so many times as many documents."""
-        return Running(*(factor * array for array in (self.tables, self.softs, self.precision, self.linear)))
+    def chosen(self, topics: Array, scale: float) -> "Running":
+        """The sums of these topics, in this order, over ``scale`` times as many documents."""
+        width = padded(len(topics))
+
+        def taken(array: Array, axis: int) -> Array:
+            out = scale * np.take(array, topics, axis)
+            edges = [(0, 0)] * out.ndim
+            edges[axis] = (0, width - len(topics))
+            return np.pad(out, edges)
+
+        return Running(
+            taken(self.tables, 0), taken(self.softs, 0), taken(self.precision, 0), taken(self.linear, 1)
+        )  # fmt: skip
 
 
 @kernel

@@ -101,18 +101,13 @@ class Sampled(Known):
     @classmethod
     def restored(cls, tensors: dict[str, Array], numbers: dict[str, Any], seed: int) -> "Sampled":
         """Take back what ``tensors`` and ``numbers`` gave."""
-        names = ("table", "totals", "a0", "ells")
         spec: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in numbers["spec"].items()
         }
         running = Running(**{one.name: tensors[one.name] for one in fields(Running)})
-
-        def state(end: str, values: dict[str, Any]) -> State:
-            arrays: dict[str, Any] = {name: tensors[name + end] for name in names}
-            return State(**arrays, **values)
-
-        states = [state(f".{i}", one) for i, one in enumerate(numbers["states"])]
-        return cls(state("", numbers["state"]), running, Prior(**spec), seed, numbers["n_states"], states)
+        states = [State.restored(tensors, one, f".{i}") for i, one in enumerate(numbers["states"])]
+        state = State.restored(tensors, numbers["state"])
+        return cls(state, running, Prior(**spec), seed, numbers["n_states"], states)
 
 
 def _fields(record: Any) -> dict[str, Any]:

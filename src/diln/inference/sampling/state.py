@@ -1,6 +1,6 @@
 """What a chain knows of the corpus, and of its documents, at one moment."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from diln.inference.documents import Array
 from diln.inference.sampling.tokens import NO_TOPIC, Tokens, padded
 
+ARRAYS = ("table", "totals", "a0", "ells")
 LEAST_WEIGHT = 1e-20  # that float32 products still hold
 
 
@@ -76,13 +77,24 @@ class State:
             self.prior, self.alpha, self.variance, len(topics), self.truncation,
         )  # fmt: skip
 
+    def copy(self) -> "State":
+        """The same in memory of its own."""
+        arrays: dict[str, Any] = {name: array.copy() for name, array in self.tensors().items()}
+        return replace(self, **arrays)
+
     def tensors(self) -> dict[str, Array]:
         """The arrays by name."""
-        return {name: getattr(self, name) for name in ("table", "totals", "a0", "ells")}
+        return {name: getattr(self, name) for name in ARRAYS}
 
     def numbers(self) -> dict[str, Any]:
         """The numbers by name."""
         return {name: getattr(self, name) for name in ("prior", "alpha", "variance", "n_topics", "truncation")}
+
+    @classmethod
+    def restored(cls, tensors: dict[str, Array], numbers: dict[str, Any], end: str = "") -> "State":
+        """Take back what ``tensors`` and ``numbers`` gave, the former with this end to their names."""
+        arrays: dict[str, Any] = {name: tensors[name + end] for name in ARRAYS}
+        return cls(**arrays, **numbers)
 
 
 @dataclass(slots=True)

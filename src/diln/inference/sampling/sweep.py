@@ -11,7 +11,7 @@ from diln.inference.documents import Array
 from diln.inference.sampling.corpus_step import LONGEST, Places, Sums
 from diln.inference.sampling.places import TOGETHER, draw_places, expect_omega, gather_places
 from diln.inference.sampling.state import Documents, State, packed_pairs
-from diln.inference.sampling.tokens import draw_topics
+from diln.inference.sampling.tokens import NO_TOPIC, draw_topics
 
 BLOCK = 250_000  # tokens that are drawn given the same counts of other blocks
 MOST_BLOCKS = 16
@@ -20,13 +20,15 @@ Omega = Callable[[Array, Array, int], Array]  # draws of PolyaGamma(shape, psi) 
 
 
 @kernel
-def count_table(indptr, indices, counts, starts, topics, table):  # type: ignore[no-untyped-def]
-    """Add every token to the table (n_terms, n_topics)."""
+def count_table(indptr, indices, counts, starts, topics, table, totals):  # type: ignore[no-untyped-def]
+    """Add every token that has a topic to the table (n_terms, n_topics) and to the totals (n_topics,)."""
     for m in range(indptr.size - 1):
         t = starts[m]
         for e in range(indptr[m], indptr[m + 1]):
             for _ in range(counts[e]):
-                table[indices[e], topics[t]] += 1
+                if topics[t] != NO_TOPIC:
+                    table[indices[e], topics[t]] += 1
+                    totals[topics[t]] += 1
                 t += 1
 
 
@@ -107,8 +109,8 @@ def recount(state: State, docs: Documents) -> None:
     """Set the corpus' counts to those of the documents' tokens."""
     tokens = docs.tokens
     state.table[:] = 0
-    count_table(tokens.indptr, tokens.indices, tokens.counts, tokens.starts, docs.topics, state.table)
-    state.totals[:] = np.bincount(docs.topics, minlength=state.width)
+    state.totals[:] = 0
+    count_table(tokens.indptr, tokens.indices, tokens.counts, tokens.starts, docs.topics, state.table, state.totals)
 
 
 def draw_documents(

@@ -1,0 +1,237 @@
+"""Fitting by sampling: a chain over all documents, or over some of them and then steps over the rest."""
+
+import time
+from dataclasses import asdict, replace
+from typing import Any, cast
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from diln.engine.threads import Threads, cut
+from diln.inference.documents import Array
+from diln.inference.loops import Look, Progress, topics_in_use
+from diln.inference.sampling import loops
+from diln.inference.sampling.chain import Chain
+from diln.inference.sampling.loops import Plan, Run
+from diln.inference.sampling.online import Running
+from diln.inference.sampling.sampled import Sampled
+from diln.inference.sampling.state import Documents, State
+from diln.inference.sampling.sweep import draw_documents, draw_given, draw_tokens, recount
+from diln.inference.sampling.tokens import Tokens
+from diln.models import start
+from diln.models.checkpoints import Checkpoints, fingerprint
+from diln.models.counts import HeadRows, Rows, whole
+from diln.models.files import StoredModel
+from diln.models.fitted import Fitted
+from diln.models.parameters import Parameters
+from diln.prob.streams import key_of
+from diln.prob.tables import expected_tables
+
+STARTED = 20_000  # documents of the chain that stochastic learning starts from
+START_SWEEPS = 30  # of it
+EPOCHS = 1  # of stochastic learning, unless told otherwise
+FEWEST, MOST = 16, 400  # topics that a chain starts with, where their number is not given
+START_WEIGHT = 0.1  # a0 of every topic, before it is learned
+BEGINNING, LAST = 20, 21  # what streams are for
+
+
+def fit(
+    parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, threads: Threads, look: Look | None,
+    checkpoints: Checkpoints | None,
+) -> Fitted:  # fmt: skip
+    """Fit a model by sampling, or go on with a fit that was stopped."""
+    keeper = Keeper(checkpoints, fingerprint(parameters, rows, vocabulary) if checkpoints else "", vocabulary)
+    method, found = parameters.method(rows.n_docs, rows.n_tokens), keeper.found()
+    if found is not None and found.content["phase"] == "online":
+        fitted = Fitted.restored(found.content["fitted"], dict(found.tensors), vocabulary)
+    else:
+        seed = seed if found is None else found.content["seed"]
+        fitted = begin(parameters, rows, vocabulary, seed, method, threads, look, keeper, found)
+    if method == "online":
+        pass_over(fitted, rows, threads, look, keeper)
+    return fitted
+
+
+def begin(
+    parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, method: str, threads: Threads,
+    look: Look | None = None, keeper: "Keeper | None" = None, found: StoredModel | None = None,
+) -> Fitted:  # fmt: skip
+    """A model after a chain: of all documents, or of some where the rest is left to steps."""
+    plan, run = planned(parameters, method), new_run(parameters, rows, vocabulary, seed, method, threads)
+    history: list[dict[str, Any]] = []
+    if found is not None:
+        loops.restore(run, found.content["run"], dict(found.tensors))
+        history = found.content["history"]
+
+    def note(progress: Progress) -> None:
+        history.append(asdict(progress))
+        if look is not None:
+            look.look(progress)
+
+    def keep(run: Run) -> None:
+        if keeper is not None:
+            keeper.chain(run, seed, history)
+
+    loops.run(run, plan, threads, note, keep)
+    population = float(parameters.total_samples or rows.n_docs)
+    posterior = finished(run, threads, population / len(run.chain.everything))
+    passes = run.chain.number if method != "online" else 0
+    return Fitted(
+        parameters, posterior, vocabulary, seed, seen=run.visited, population=population, passes=passes,
+        history=history, rule=rows.rule,
+    )  # fmt: skip
+
+
+def first(parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, threads: Threads) -> Fitted:
+    """A model of the first documents of a stream: a chain over them, and steps over what is too much for a chain."""
+    head = HeadRows(rows, min(rows.n_docs, STARTED))
+    fitted = begin(parameters, head, vocabulary, seed, "batch", threads)
+    if parameters.total_samples is None:
+        fitted.population = float(rows.n_docs)
+    size = int(parameters.settled("batch_size"))
+    for begun, ended in cut(rows.n_docs - head.n_docs, size):
+        learn(fitted, rows.take(np.arange(head.n_docs + begun, head.n_docs + ended)), threads)
+    return fitted
+
+
+def planned(parameters: Parameters, method: str) -> Plan:
+    """How long the chain is to be."""
+    plan = parameters.sampling_plan(method)
+    grows = parameters.n_components == "auto"
+    if method == "online":
+        return replace(plan, max_iter=START_SWEEPS, n_states=1, keep_states=0, grows=grows)
+    return replace(plan, grows=grows)
+
+
+def new_run(parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, method: str, threads: Threads) -> Run:
+    """A chain before its first sweep. Documents are taken at random where only some of them are in play at first."""
+    order = np.arange(rows.n_docs)
+    if method != "batch":
+        order = np.random.default_rng([seed, 0]).permutation(rows.n_docs)
+    order = np.sort(order[:STARTED]) if method == "online" else order
+    counts = rows.everything() if method == "batch" else rows.take(order)
+    tokens = Tokens.of(whole(counts))
+    if not tokens.size:
+        raise ValueError("no document has a token; give counts that are not all 0")
+    docs = Documents.new(tokens, 0, order)
+    size = start_size(parameters, tokens.size)
+    prior = parameters.prior()
+    state = State.empty(
+        rows.n_terms, size, start_weight(parameters, size), parameters.topic_prior(method), 1.0, parameters.variance
+    )
+    chain = Chain(state, docs, prior, seed, len(docs), exact=parameters.polya_gamma == "exact")
+    if parameters.init not in (None, "draws"):
+        begin_from(chain, *start.of_model(parameters.init, vocabulary), threads)
+    return Run(chain)
+
+
+def start_size(parameters: Parameters, n_tokens: int) -> int:
+    """Topics to start with: as told, or more the more tokens there are."""
+    if not isinstance(parameters.n_components, str):
+        return parameters.n_components
+    return int(np.clip(0.7 * np.sqrt(n_tokens), FEWEST, MOST))
+
+
+def start_weight(parameters: Parameters, n_topics: int) -> float:
+    """a0 of each topic to start with."""
+    given = getattr(parameters, "doc_topic_prior", None)
+    if parameters.learns_weights:
+        return START_WEIGHT
+    return 1 / n_topics if given is None else float(given)
+
+
+def begin_from(chain: Chain, topics: Array, weights: Array, threads: Threads) -> None:
+    """Draw the first topics of all tokens given another model's topics and their weights."""
+    size = min(len(weights), chain.state.n_topics)
+    largest = np.argsort(-weights, kind="stable")[:size]
+    given = chain.state.copy()
+    given.totals[:size] = weights[largest] * chain.everything.tokens.size
+    given.table[:, :size] = topics[largest].T * given.totals[:size]
+    given.a0[size:] = 0
+    draw_given(given, chain.everything, key_of(chain.seed, 0, BEGINNING), threads)
+    recount(chain.state, chain.everything)
+
+
+def finished(run: Run, threads: Threads, scale: float) -> Sampled:
+    """The mean of the late states, largest topics first, for ``scale`` times as many documents."""
+    chain = run.chain
+    state = run.average.state(chain.state)
+    order = np.argsort(-state.totals[: state.n_topics], kind="stable")
+    running = running_of(chain, threads).chosen(order, scale)
+    state = state.chosen(order)
+    state.table *= np.float32(scale)
+    state.totals *= scale
+    return Sampled(
+        state, running, chain.prior, chain.seed, run.average.n_states, [one.chosen(order) for one in run.kept]
+    )
+
+
+def running_of(chain: Chain, threads: Threads) -> Running:
+    """The sums that steps go on from: those of one more draw of all documents."""
+    docs, key = chain.docs, key_of(chain.seed, chain.number, LAST)
+    sums = draw_tokens(chain.state, docs, key, threads)
+    places = draw_documents(chain.state, docs, key, threads)
+    return Running(expected_tables(sums.histogram, chain.state.a0), sums.softs, places.precision, places.linear)
+
+
+def pass_over(fitted: Fitted, rows: Rows, threads: Threads, look: Look | None, keeper: "Keeper") -> None:
+    """Steps over all documents in random order, as often as asked for; goes on where a fit was stopped."""
+    parameters, begun = fitted.parameters, time.perf_counter()
+    size = int(parameters.settled("batch_size"))
+    epochs = EPOCHS if parameters.max_iter is None else parameters.max_iter
+    in_epoch = -(-rows.n_docs // size)
+    before = fitted.history[-1]["seconds"]
+    while fitted.steps < epochs * in_epoch:
+        epoch, number = divmod(fitted.steps, in_epoch)
+        order = np.random.default_rng([fitted.seed, 1, epoch]).permutation(rows.n_docs)
+        score = learn(fitted, rows.take(np.sort(order[number * size : (number + 1) * size])), threads)
+        seconds = before + time.perf_counter() - begun
+        fitted.passes = epoch + 1
+        progress = Progress(
+            epoch + 1, fitted.seen, seconds, topics_in_use(fitted.posterior.topic_tokens), score=score,
+            alpha=fitted.alpha, beta=fitted.beta, topic_word_prior=fitted.posterior.prior,
+            n_components=fitted.posterior.n_topics,
+        )  # fmt: skip
+        fitted.note(progress)
+        if look is not None:
+            look.look(progress)
+        keeper.steps(fitted)
+        if parameters.max_time is not None and seconds >= parameters.max_time:
+            break
+
+
+def learn(fitted: Fitted, counts: csr_array, threads: Threads) -> float:
+    """One stochastic step with these documents; returns the mean of ln p of a token given its document's others."""
+    posterior, parameters = cast(Sampled, fitted.posterior), fitted.parameters
+    rho = (parameters.settled("learning_offset") + fitted.steps) ** -parameters.settled("learning_decay")
+    score = posterior.learn(whole(counts), fitted.steps, rho, fitted.population / counts.shape[0], threads)
+    fitted.steps += 1
+    fitted.seen += counts.shape[0]
+    return score
+
+
+class Keeper:
+    """Writes a fit down when it is time to."""
+
+    def __init__(self, checkpoints: Checkpoints | None, fingerprint: str, vocabulary: list[str]) -> None:
+        self.checkpoints, self.fingerprint, self.vocabulary = checkpoints, fingerprint, vocabulary
+
+    def found(self) -> StoredModel | None:
+        """What an earlier fit has left, if it is to be taken up."""
+        return None if self.checkpoints is None else self.checkpoints.found(self.fingerprint)
+
+    def chain(self, run: Run, seed: int, history: list[dict[str, Any]]) -> None:
+        """A sweep is done."""
+        if self.checkpoints is not None and self.checkpoints.due:
+            numbers, tensors = loops.stored(run)
+            self._write({"phase": "chain", "seed": seed, "run": numbers, "history": history}, tensors)
+
+    def steps(self, fitted: Fitted) -> None:
+        """A step is done."""
+        if self.checkpoints is not None and self.checkpoints.due:
+            content, tensors = fitted.stored()
+            self._write({"phase": "online", "fitted": content}, tensors)
+
+    def _write(self, content: dict[str, Any], tensors: dict[str, Array]) -> None:
+        if self.checkpoints is not None:
+            self.checkpoints.write({**content, "fingerprint": self.fingerprint}, tensors, self.vocabulary)

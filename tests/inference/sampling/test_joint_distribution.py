@@ -1,0 +1,210 @@
+"""The whole sampler at once: sweeps, and words drawn anew between them, leave the joint distribution as it is.
+
+Parameters and words are drawn from the model (Geweke, 2004). Each drawing is the start of a chain of its own: a sweep
+draws everything else given the words, then new words are drawn given everything else, a few times over. If every
+draw is right, what the chains end with has the law that they began with, so it is compared with fresh drawings of
+the model. The drawings are independent, and tests of two samples hold as they are.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import logsumexp
+from small import counted
+
+from diln.engine.threads import Threads
+from diln.inference.sampling import chain as chains
+from diln.inference.sampling.chain import SETTLING, Chain
+from diln.inference.sampling.corpus_step import Prior
+from diln.inference.sampling.state import Documents, State
+from diln.inference.sampling.tokens import Tokens
+
+LENGTHS = np.array([5, 0, 6, 4])
+N_TOPICS, N_TERMS = 3, 4
+OF = np.repeat(np.arange(len(LENGTHS)), LENGTHS)  # document of each token
+FIXED_WEIGHTS = np.array([0.3, 0.6, 1.2])
+LEAST, CAUGHT = 1e-4, 1e-6
+CHAINS, SWEEPS, FRESH = 700, 4, 20_000
+
+GIVEN = {"rate": 2.0, "topic_word": (5.0, 10.0)}
+PRIORS = {
+    "lda": Prior(learn_weights=False, alpha=None, **GIVEN),
+    "hdp": Prior(alpha=(5.0, 2.0), **GIVEN),
+    "diln": Prior(n_dims=2, alpha=(5.0, 2.0), precision=(6.0, 5.0), **GIVEN),
+}
+
+
+@dataclass
+class Drawings:
+    """Independent drawings of everything; the first axis is theirs."""
+
+    alpha: np.ndarray  # (R,)
+    a0: np.ndarray  # (R, T)
+    gamma_0: np.ndarray  # (R,)
+    c: np.ndarray  # (R,)
+    ell: np.ndarray  # (R, T, d)
+    u: np.ndarray  # (R, M, d)
+    s: np.ndarray  # (R, M)
+    topics: np.ndarray  # (R, tokens)
+    words: np.ndarray  # (R, tokens)
+
+
+def choose(p, rng):
+    """One place in the last axis of p, in proportion to it, for each of the others."""
+    sums = np.cumsum(p, axis=-1)
+    return (rng.random((*p.shape[:-1], 1)) * sums[..., -1:] >= sums).sum(axis=-1)
+
+
+def log_gammas(shape, rng):
+    """Logarithms of gamma numbers, which may be nearer to 0 than numbers go."""
+    return np.log(rng.gamma(shape + 1)) + np.log1p(-rng.random(shape.shape)) / shape
+
+
+def draw_model(prior, size, rng):
+    """Draw from the model itself, down to the words."""
+    T, V, M, d = N_TOPICS, N_TERMS, len(LENGTHS), prior.n_dims
+    alpha = rng.gamma(prior.alpha[0], 1 / prior.alpha[1], size) if prior.alpha else np.ones(size)
+    a0 = rng.gamma(np.repeat(alpha[:, None] / T, T, axis=1), 1 / prior.rate)
+    a0 = a0 if prior.learn_weights else np.tile(FIXED_WEIGHTS, (size, 1))
+    gamma_0 = rng.gamma(prior.topic_word[0], 1 / prior.topic_word[1], size)
+    c = 1 / rng.gamma(prior.precision[0], 1 / prior.precision[1], size) if prior.precision else np.ones(size)
+    ell, u = rng.normal(size=(size, T, d)) * np.sqrt(c)[:, None, None], rng.normal(size=(size, M, d))
+    log_Z = log_gammas(np.repeat(a0[:, None], M, axis=1), rng) + np.einsum("rkd,rmd->rmk", ell, u)
+    total = logsumexp(log_Z, axis=2)
+    s = np.where(LENGTHS > 0, np.log(rng.gamma(np.maximum(LENGTHS, 1), size=(size, M))) - total, 0.0)
+    s = s if prior.learn_weights else 0 * s
+    topics = choose(np.exp(log_Z - total[:, :, None])[:, OF], rng)
+    eta = rng.gamma(np.tile(gamma_0[:, None, None], (1, T, V)))
+    words = choose(np.take_along_axis(eta, topics[:, :, None], axis=1), rng)
+    return Drawings(alpha, a0, gamma_0, c, ell, u, s, topics, words)
+
+
+def measures(x, prior):
+    """Numbers (R,) of each drawing, by name: what is in the middle, how it spreads, how one part goes with another."""
+    R = np.arange(len(x.words))[:, None]
+    n, table = np.zeros((len(R), len(LENGTHS), N_TOPICS)), np.zeros((len(R), N_TERMS, N_TOPICS))
+    np.add.at(n, (R, OF, x.topics), 1)
+    np.add.at(table, (R, x.words, x.topics), 1)
+    seen = np.zeros((len(R), len(LENGTHS), N_TERMS))
+    np.add.at(seen, (R, OF, x.words), 1)
+    out = {
+        "gamma_0": x.gamma_0,
+        "tokens of documents in topics, squared": (n**2).sum(axis=(1, 2)),
+        "tokens of topics, squared": (table.sum(axis=1) ** 2).sum(axis=1),
+        "tokens of terms in topics, squared": (table**2).sum(axis=(1, 2)),
+        "tokens of terms, squared": (table.sum(axis=2) ** 2).sum(axis=1),
+        "tokens of terms in documents, squared": (seen**2).sum(axis=(1, 2)),
+        "tokens of the first topic": n[:, :, 0].sum(axis=1),
+        "terms in topics and gamma_0": (table**2).sum(axis=(1, 2)) * x.gamma_0,
+    }
+    if prior.learn_weights:
+        log = np.log(x.a0)
+        out |= {
+            "alpha": x.alpha,
+            "beta": x.a0.sum(axis=1),
+            "log weights": log.sum(axis=1),
+            "log weights, squared": (log**2).sum(axis=1),
+            "largest share": x.a0.max(axis=1) / x.a0.sum(axis=1),
+            "first s": x.s[:, 0],
+            "last s": x.s[:, -1],
+            "s and log beta": x.s[:, LENGTHS > 0].sum(axis=1) + np.log(x.a0.sum(axis=1)),
+            "alpha and topics in use": x.alpha * (table.sum(axis=1) > 0).sum(axis=1),
+            "tokens and weights": (n.sum(axis=1) * x.a0).sum(axis=1) / x.a0.sum(axis=1),
+        }
+    if prior.n_dims:
+        w = np.einsum("rkd,rmd->rmk", x.ell, x.u)
+        out |= {
+            "c": x.c,
+            "one coordinate of a topic": x.ell[:, 0, 0],
+            "length of a topic": (x.ell[:, 0] ** 2).sum(axis=1),
+            "lengths of topics over c": (x.ell**2).sum(axis=(1, 2)) / x.c,
+            "two topics": (x.ell[:, 0] * x.ell[:, 1]).sum(axis=1),
+            "one coordinate of a document": x.u[:, 0, 0],
+            "length of a document": (x.u[:, 0] ** 2).sum(axis=1),
+            "two documents": (x.u[:, 0] * x.u[:, 2]).sum(axis=1),
+            "a document and one without tokens": (x.u[:, 0] * x.u[:, 1]).sum(axis=1),
+            "a topic and a document": w[:, 0, 0],
+            "topics and documents, squared": (w**2).sum(axis=(1, 2)),
+            "tokens where topics are near": (n * w).sum(axis=(1, 2)),
+            "gates": (w + x.s[:, :, None])[:, LENGTHS > 0].max(axis=(1, 2)),
+        }
+    return out
+
+
+# A chain from one of the drawings
+
+
+def lay_out(words, topics):
+    """Tokens in their documents' order of terms, and their topics with them."""
+    order = np.lexsort((words, OF))
+    cells, counts = np.unique(OF[order] * N_TERMS + words[order], return_counts=True)
+    starts = np.concatenate([[0], np.cumsum(LENGTHS)]).astype(np.int64)
+    indptr = np.searchsorted(cells, np.arange(len(LENGTHS) + 1) * N_TERMS).astype(np.int64)
+    tokens = Tokens(indptr, (cells % N_TERMS).astype(np.int32), counts.astype(np.int32), starts, N_TERMS)
+    return tokens, topics[order].astype(np.uint16)
+
+
+def tell(chain, words, topics):
+    """Let a chain know other words."""
+    docs = chain.everything
+    docs.tokens, docs.topics = lay_out(words, topics)
+    chain.state.table[:], chain.state.totals[:] = counted(docs, chain.state.width)
+
+
+def start(x, r, prior):
+    """The chain that goes on from drawing r."""
+    state = State.empty(N_TERMS, N_TOPICS, x.a0[r], float(x.gamma_0[r]), float(x.alpha[r]), float(x.c[r]))
+    state.ells = np.zeros((prior.n_dims, state.width), np.float32)
+    state.ells[:, :N_TOPICS] = x.ell[r].T
+    tokens, topics = lay_out(x.words[r], x.topics[r])
+    docs = Documents(
+        tokens, topics, x.u[r].astype(np.float32), x.s[r].astype(np.float32), np.arange(len(LENGTHS), dtype=np.uint64)
+    )
+    chain = Chain(state, docs, prior, seed=r, size=len(LENGTHS), number=SETTLING, exact=True)
+    tell(chain, x.words[r], x.topics[r])
+    return chain
+
+
+def new_words(chain, rng):
+    """Draw topics given the words, then words given topics."""
+    state = chain.state
+    eta = rng.gamma(state.table[:, :N_TOPICS].T + state.prior)
+    return choose(eta[chain.everything.topics], rng)
+
+
+def advance(x, prior, rng):
+    """All chains after so many sweeps."""
+    x = replace(x, **{name: np.array(value) for name, value in vars(x).items()})
+    with Threads(1) as threads:
+        for r in range(len(x.words)):
+            chain = start(x, r, prior)
+            for _ in range(SWEEPS):
+                chain.sweep(threads)
+                tell(chain, new_words(chain, rng), chain.everything.topics)
+            state, docs = chain.state, chain.everything
+            x.alpha[r], x.gamma_0[r], x.c[r] = state.alpha, state.prior, state.variance
+            x.a0[r], x.ell[r] = state.a0[:N_TOPICS], state.ells[:, :N_TOPICS].T
+            x.u[r], x.s[r], x.topics[r] = docs.u, docs.s, docs.topics
+            x.words[r] = np.repeat(docs.tokens.indices, docs.tokens.counts)
+    return x
+
+
+def p_values(model, seed, size=CHAINS):
+    """How likely each measure of the chains' ends is beside that of fresh drawings."""
+    rng, prior = np.random.default_rng(seed), PRIORS[model]
+    ends = measures(advance(draw_model(prior, size, rng), prior, rng), prior)
+    fresh = measures(draw_model(prior, FRESH, rng), prior)
+    return {name: stats.ks_2samp(ends[name], fresh[name], method="asymp").pvalue for name in ends}
+
+
+@pytest.fixture(autouse=True)
+def every_sweep_draws_gamma_0(monkeypatch):
+    monkeypatch.setattr(chains, "PRIOR_EVERY", 1)
+
+
+@pytest.mark.parametrize("model", PRIORS)
+def test_sweeps_leave_the_joint_distribution_as_it_is(model):
+    found = p_values(model, 1)
+    assert min(found.values()) > LEAST, found
