@@ -50,7 +50,7 @@ def posterior_of(kind: str, counts: csr_array, topics: int, threads: Threads, pa
     """A model after some passes, as it is in the midst of a fit."""
     rng = np.random.default_rng(0)
     start = smoothed(clusters(counts, topics, rng, threads), float(counts.sum()), rng)
-    parameters = parameters_of(kind, {"n_components": topics})
+    parameters = parameters_of(kind, {"n_components": topics, "inference": "variational"})
     posterior = Posterior(np.ascontiguousarray(start, np.float32), 0.1, parameters.weights(rng))
     posterior.refresh(threads)
     batch = Batch.of(counts)

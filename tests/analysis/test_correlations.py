@@ -22,8 +22,7 @@ def fitted_to_noise(kind: str, n_topics: int) -> Fitted:
 
 def placed(locations, tokens) -> Fitted:
     """A model with topics at these places that hold so many tokens."""
-    weights = SimpleNamespace(n_dims=len(locations[0]), locations=np.array(locations, float))
-    posterior = SimpleNamespace(weights=weights, topic_tokens=np.array(tokens, float))
+    posterior = SimpleNamespace(locations=np.array(locations, float), topic_tokens=np.array(tokens, float))
     return Fitted(parameters_of("DILN", {}), posterior, [], 0)
 
 

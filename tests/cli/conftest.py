@@ -21,6 +21,9 @@ def shelf(tmp_path_factory) -> Path:
     texts = write_texts(folder / "texts.jsonl", 200)
     made = [diln("corpus", "build", texts, "-o", folder / "corpus", "-qj1")]
     for kind in ("diln", "hdp", "lda"):
-        made += [diln("fit", folder / "corpus", "-o", folder / kind, "--model", kind, "--topics", 5, "-q")]
-    assert [done.code for done in made] == [0] * 4, made
+        options = ("--model", kind, "--topics", 5, "--keep-states", 3, "-q")
+        made += [diln("fit", folder / "corpus", "-o", folder / kind, *options)]
+    bound = ("--inference", "variational", "--topics", 5, "-q")
+    made += [diln("fit", folder / "corpus", "-o", folder / "variational", *bound)]
+    assert [done.code for done in made] == [0] * 5, made
     return folder

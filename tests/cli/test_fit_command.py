@@ -16,16 +16,18 @@ import pytest
 from commands import diln, in_its_own_process, write_texts
 from scipy.sparse import csr_array, save_npz
 
-from diln.cli.fit import FLAGS, PARAMETERS
-from diln.cli.fitline import FitLine, clock, fitting
+from diln.cli.fitline import FitLine, Passes, Steps, Sweeps, clock, fitting
+from diln.cli.parameters import FLAGS, ONLY, PARAMETERS, STARTS, Inference, Learning
 from diln.cli.source import BUILTIN_NAMES, Format
 from diln.corpus import FORMATS, Corpus
 from diln.datasets import BUILTIN
 from diln.inference.loops import Progress
+from diln.models import parameters, sampling
 from diln.models.fitted import Fitted
-from diln.models.parameters import DEFAULTS, EPOCHS, PASSES
+from diln.models.parameters import DEFAULTS, SETTLED, parameters_of
 
 FEW = ("--topics", 4, "--passes", 3, "-j1")
+BOUND = ("--inference", "variational")
 
 
 def test_a_corpus_becomes_a_model_and_a_summary_of_it(shelf, tmp_path):
@@ -34,22 +36,40 @@ def test_a_corpus_becomes_a_model_and_a_summary_of_it(shelf, tmp_path):
     fitted = Fitted.load(tmp_path / "model")
     assert (fitted.kind, fitted.passes, fitted.seed) == ("DILN", 3, 0)
     assert fitted.vocabulary == Corpus.open(shelf / "corpus").vocabulary
-    for shown in (str(tmp_path / "model"), "DILN", "200, of 28 terms", f"{fitted.n_topics} in use of 4", "3, as many"):
+    topics = f"{fitted.n_topics} in use of {fitted.posterior.n_topics}"
+    for shown in (str(tmp_path / "model"), "DILN", "200, of 28 terms", topics, "violin"):
         assert shown in done.out
-    assert f"{fitted.bound:,.0f}" in done.out
-    assert "violin" in done.out
+    assert "sampling, learning: batch" in done.out
+    assert "3, the last 1 averaged, as many as were allowed" in done.out
+    assert f"score      {fitted.history[-1]['score']:.3f}, mean log probability" in done.out
+    assert "bound" not in done.out
+
+
+def test_variational_inference_says_what_it_found(shelf, tmp_path):
+    done = diln("fit", shelf / "corpus", "-o", tmp_path / "model", *FEW, *BOUND)
+    fitted = Fitted.load(tmp_path / "model")
+    for shown in ("variational, learning: batch", f"{fitted.bound:,.0f}", "3, as many as were allowed"):
+        assert shown in done.out
+    assert "score" not in done.out
 
 
 def test_the_summary_is_json_when_asked_for(shelf, tmp_path):
-    done = diln("fit", shelf / "corpus", "-o", tmp_path / "model", *FEW, "--evaluate-every", 1, "--json")
+    done = diln("fit", shelf / "corpus", "-o", tmp_path / "model", *FEW, "--keep-states", 1, "--json")
     fitted = Fitted.load(tmp_path / "model")
     assert done.json["directory"] == str(tmp_path / "model")
     assert (done.json["documents"], done.json["terms"], done.json["tokens"]) == (200, 28, 6000)
-    assert (done.json["topics_in_use"], done.json["truncation"]) == (fitted.n_topics, 4)
-    assert (done.json["bound"], done.json["passes"], done.json["seed"]) == (fitted.bound, 3, 0)
-    assert done.json["perplexity"] == fitted.history[-1]["perplexity"]
+    assert (done.json["topics_in_use"], done.json["truncation"]) == (fitted.n_topics, fitted.posterior.n_topics)
+    assert (done.json["bound"], done.json["passes"], done.json["seed"]) == (None, 3, 0)
+    assert (done.json["inference"], done.json["learning"]) == ("sampling", "batch")
+    assert (done.json["states_averaged"], done.json["states_kept"]) == (1, 1)
+    assert done.json["score"] == fitted.history[-1]["score"]
     weights = {topic["id"]: topic["weight"] for topic in done.json["topics"]}
     assert weights == {k: fitted.topic_weights[k] for k in weights}
+    evaluated = (*FEW, *BOUND, "--evaluate-every", 1, "--json")
+    found = diln("fit", shelf / "corpus", "-o", tmp_path / "other", *evaluated).json
+    other = Fitted.load(tmp_path / "other")
+    assert (found["bound"], found["perplexity"]) == (other.bound, other.history[-1]["perplexity"])
+    assert (found["score"], found["states_averaged"], found["truncation"]) == (None, None, 4)
 
 
 def test_texts_are_counted_as_a_corpus_of_them_is(shelf, tmp_path):
@@ -83,7 +103,7 @@ def test_every_kind_of_source_is_taken(tmp_path):
     for name, options in sources.items():
         done = diln(
             *("fit", tmp_path / name, "-o", tmp_path / "model", "--force", "--json", "-j1", *options),
-            *("--model", "lda", "--topics", 2, "--passes", 2, "--init", "random"),
+            *("--model", "lda", "--topics", 2, "--passes", 2),
         )
         assert done.code == 0, done.err
         assert (done.json["documents"], done.json["terms"], done.json["tokens"]) == (2, 4, 5), name
@@ -106,14 +126,18 @@ OPTIONS = {
     "topic_word_prior": ("--topic-prior", 0.2, 0.2),
     "n_dims": ("--dims", 2, 2),
     "location_variance": ("--location-variance", 0.7, 0.7),
+    "weight_rate": ("--weight-rate", 5, 5.0),
+    "inference": ("--inference", "sampling", "sampling"),
     "learning_method": ("--learning", "online", "online"),
     "max_iter": ("--passes", 2, 2),
+    "max_time": ("--max-time", 1000, 1000.0),
     "tol": ("--tol", 0.5, 0.5),
+    "n_states": ("--states", 4, 4),
+    "keep_states": ("--keep-states", 2, 2),
+    "warm_up": ("--warm-up", 3, 3),
     "batch_size": ("--batch-size", 100, 100),
     "learning_decay": ("--decay", 0.9, 0.9),
     "learning_offset": ("--offset", 3, 3.0),
-    "init": ("--init", "random", "random"),
-    "evaluate_every": ("--evaluate-every", 2, 2),
 }
 
 
@@ -124,8 +148,26 @@ def test_every_option_reaches_its_parameter(shelf, tmp_path):
     fitted = Fitted.load(tmp_path / "model")
     assert {name: getattr(fitted.parameters, name) for name in OPTIONS} == {n: v[2] for n, v in OPTIONS.items()}
     assert (fitted.seed, fitted.steps) == (7, 4)
-    assert set(PARAMETERS) == {*OPTIONS, "doc_topic_prior"}
+    assert set(PARAMETERS) == {*OPTIONS, "doc_topic_prior", "init", "evaluate_every"}
     assert {name: FLAGS[name] for name in OPTIONS} == {name: value[0] for name, value in OPTIONS.items()}
+
+
+def test_options_of_variational_inference_reach_their_parameters(shelf, tmp_path):
+    line = (*FEW, *BOUND, "--init", "random", "--evaluate-every", 2, "--learning", "batch")
+    assert diln("fit", shelf / "corpus", "-o", tmp_path / "model", *line, "-q").code == 0
+    found = Fitted.load(tmp_path / "model").parameters
+    assert (found.init, found.evaluate_every, found.learning_method) == ("random", 2, "batch")
+
+
+def test_what_can_be_learned_is_learned_when_asked_for(shelf, tmp_path):
+    options = ("--topics", "auto", "--topic-prior", "auto", "--location-variance", "auto", "--passes", 12)
+    assert diln("fit", shelf / "corpus", "-o", tmp_path / "m", *options, "-j1").code == 0
+    found = diln("info", tmp_path / "m", "--json").json
+    assert [found["parameters"][name] for name in ("n_components", "topic_word_prior", "location_variance")] == (
+        ["auto"] * 3
+    )
+    assert found["topic_prior"] != SETTLED["sampling"]["topic_word_prior"]
+    assert found["location_variance"] != SETTLED["sampling"]["location_variance"]
 
 
 def test_what_is_not_given_is_as_it_is_by_default(shelf, tmp_path):
@@ -162,15 +204,29 @@ def test_the_model_is_the_same_for_any_number_of_jobs(shelf, tmp_path):
 
 def test_a_warning_is_a_line_in_the_words_of_the_command(shelf, tmp_path):
     done = diln("fit", shelf / "corpus", "-o", tmp_path / "m", "--topics", 2, "--passes", 2)
-    assert done.err == ("warning: all 2 topics are in use, so there may be more; fit again with a larger --topics\n")
+    assert done.err == (
+        "warning: all 2 topics are in use, so there may be more; fit again with a larger --topics, or leave it out\n"
+    )
 
 
 BAD = {
     "option of another model": (["--model", "lda", "--dims", 3], "--dims is for DILN, and the model is LDA"),
     "option of LDA": (["--doc-prior", "auto"], "--doc-prior is for LDA, and the model is DILN"),
     "no topics": (["--topics", 0], "--topics is 0; give a whole number from 1 on"),
+    "too many topics": (["--topics", 10**14], "sampling takes 65,520 at most"),
+    "topics that are no number": (["--topics", "few"], "'few' is neither a whole number nor auto"),
+    "LDA of any number of topics": (["--model", "lda", "--topics", "auto"], "--topics is 'auto'; give a whole number"),
+    "learned by sampling": ([*BOUND, "--topic-prior", "auto"], "--topic-prior is 'auto', which is learned by"),
+    "growing bound": ([*BOUND, "--learning", "grow"], "--learning is 'grow', which is for --inference='sampling'"),
+    "option of sampling": ([*BOUND, "--states", 3], "--states is for --inference sampling, and it is variational"),
+    "option of the bound": (["--evaluate-every", 3], "--evaluate-every is for --inference variational"),
+    "start of the bound": (["--init", "kmeans"], "--init kmeans is for --inference variational, and it is sampling"),
+    "checkpoint of a bound": ([*BOUND, "--checkpoint-every", 3], "--checkpoint-every is for --inference sampling"),
+    "resumed bound": ([*BOUND, "--resume"], "--resume is for --inference sampling, and it is variational"),
+    "bad time": (["--max-time", 0], "--max-time is 0.0; give a number above 0"),
+    "bad interval": (["--checkpoint-every", -1], "--checkpoint-every"),
     "bad prior": (["--topic-prior", -1], "--topic-prior is -1.0; give a number above 0"),
-    "bad decay": (["--decay", 0.5], "--decay is 0.5"),
+    "bad decay": (["--decay", 0.4], "--decay is 0.4"),
     "bad passes": (["--passes", 0], "--passes is 0"),
     "bad batch size": (["--batch-size", 0], "--batch-size is 0"),
     "no dimensions": (["--dims", 0], "--dims is 0; topics need at least one dimension"),
@@ -229,10 +285,10 @@ def test_folders_made_for_what_then_fails_are_removed(command, shelf, tmp_path):
     assert (tmp_path / "new" / "b" / "c" / "manifest.json").exists()
 
 
-@pytest.mark.parametrize("option", ["--topics", "--dims"])
 @pytest.mark.parametrize("number", [10**14, 10**30])
-def test_more_than_memory_holds_is_said_before_fitting(option, number, shelf, tmp_path):
-    done = diln("fit", shelf / "corpus", "-o", tmp_path / "a" / "b", option, number)
+@pytest.mark.parametrize("options", [["--dims"], [*BOUND, "--dims"], [*BOUND, "--topics"]], ids=" ".join)
+def test_more_than_memory_holds_is_said_before_fitting(options, number, shelf, tmp_path):
+    done = diln("fit", shelf / "corpus", "-o", tmp_path / "a" / "b", *options, number)
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith("error: there is not enough memory")
     assert done.err.count("\n") == 1
@@ -270,19 +326,19 @@ def test_interrupting_a_fit_says_so_and_changes_nothing(before, shelf, tmp_path)
     if before == "a model":
         assert diln("fit", shelf / "corpus", "-o", tmp_path / "m", *FEW, "-q").code == 0
     kept = {path.name: path.read_bytes() for path in (tmp_path / "m").glob("*")}
-    command = [sys.executable, "-m", "diln", "fit", texts, "-o", tmp_path / "m", "--passes", 100000, "--tol", 0, "-fj2"]
+    command = [sys.executable, "-m", "diln", "fit", texts, "-o", tmp_path / "m", "--passes", 100000, "-fj2"]
     main, side = pty.openpty()  # progress tells when the fit has begun
     env = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
     process = subprocess.Popen([*map(str, command)], stderr=side, stdout=subprocess.PIPE, env=env)
     os.close(side)
     shown = b""
-    while b"pass " not in shown:
+    while b"sweep 2" not in shown:
         shown += os.read(main, 1 << 16)
     process.send_signal(signal.SIGINT)
     shown += rest_of(main)
     printed, _ = process.communicate(timeout=60)
     assert (process.returncode, printed) == (130, b"")
-    assert b"interrupted; no model was written" in shown
+    assert b"interrupted; no model was written\r\n" in shown
     assert b"Traceback" not in shown
     assert {path.name: path.read_bytes() for path in (tmp_path / "m").glob("*")} == kept
     assert (tmp_path / "m").exists() == (before == "a model")
@@ -302,7 +358,7 @@ def rest_of(terminal: int) -> bytes:
 
 def test_progress_is_shown_on_a_terminal_only(shelf, tmp_path):
     main, side = pty.openpty()
-    args = ["fit", shelf / "corpus", "-o", tmp_path / "m", "--topics", 40, "--tol", 0, "--passes", 100, "-j1"]
+    args = ["fit", shelf / "corpus", "-o", tmp_path / "m", "--topics", 40, "--passes", 100, "-j1"]
     command = [sys.executable, "-m", "diln", *map(str, args)]
     env = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
     process = subprocess.Popen(command, stderr=side, stdout=subprocess.PIPE, env=env)
@@ -310,24 +366,72 @@ def test_progress_is_shown_on_a_terminal_only(shelf, tmp_path):
     shown = rest_of(main)
     process.communicate(timeout=60)
     assert process.returncode == 0
-    for part in (b" of at most 100", b"documents/s", b"bound", b"topics", b"left"):
+    for part in (b" of at most 100", b"documents/s", b"score -", b"topics", b"learning: batch", b"averaging", b"left"):
         assert part in shown
     piped = in_its_own_process("fit", shelf / "corpus", "-o", tmp_path / "n", "--topics", 40, "--passes", 2)
-    assert (piped.code, "pass" in piped.err) == (0, False)
+    assert (piped.code, "sweep" in piped.err) == (0, False)
+
+
+def shown(course, *seen: Progress) -> list[str]:
+    """The line on terminals of several widths."""
+    line = FitLine(course, quiet=True)
+    for progress in seen:
+        line.look(progress)
+    return [fitting(line.parts(11.0), width) for width in (140, 76, 24)]
 
 
 def test_the_line_of_progress_keeps_what_matters_most():
-    line = FitLine(passes=100, documents=1000, at_most=True, quiet=True)
-    assert fitting(line.parts(3.0), 80) == "finding a start  0:03"
-    line.look(Progress(iteration=20, documents=20_000, seconds=10.0, n_topics=43, bound=-1234567.8))
-    wide, narrow, tiny = (fitting(line.parts(11.0), width) for width in (120, 76, 24))
+    passes = Passes(passes=100, documents=1000, at_most=True)
+    assert shown(passes)[1] == "finding a start  0:11"
+    wide, narrow, tiny = shown(
+        passes, Progress(iteration=20, documents=20_000, seconds=10.0, n_topics=43, bound=-1234567.8)
+    )
     assert wide == ("pass 20 of at most 100  2,000 documents/s  bound -1,234,568  43 topics  0:11  at most 0:40 left")
     assert narrow == "pass 20 of at most 100  bound -1,234,568  43 topics  0:11  at most 0:40 left"
     assert tiny == "pass 20 of at most 100"
-    line = FitLine(passes=2, documents=1000, at_most=False, quiet=True)
-    line.look(Progress(iteration=1, documents=500, seconds=10.0, n_topics=43, perplexity=812.4))
-    assert fitting(line.parts(11.0), 120) == ("pass 1 of 2  50 documents/s  perplexity 812  43 topics  0:11  0:30 left")
+    online = Progress(iteration=1, documents=500, seconds=10.0, n_topics=43, perplexity=812.4)
+    line = shown(Passes(passes=2, documents=1000, at_most=False), online)[0]
+    assert line == "pass 1 of 2  50 documents/s  perplexity 812  43 topics  0:11  0:30 left"
     assert [clock(seconds) for seconds in (0, 59.6, 3600, 36061)] == ["0:00", "1:00", "1:00:00", "10:01:01"]
+
+
+def swept(number: int, documents: int, seconds: float, n_states: int = 0) -> Progress:
+    return Progress(number, documents, seconds, 43, score=-7.0821, n_states=n_states)
+
+
+def test_the_line_of_sweeps_says_how_far_they_are():
+    plan = sampling.planned(parameters_of("DILN", {}), "batch")
+    course = Sweeps(plan, 1000, "batch")
+    assert shown(course)[1] == "learning: batch  first sweep  0:11"
+    wide, narrow, tiny = shown(course, swept(34, 34_000, 17.0))
+    assert wide == (
+        "sweep 34 of at most 200  2,000 documents/s  score -7.082  43 topics  learning: batch  0:11  at most 1:23 left"
+    )
+    assert narrow == "sweep 34 of at most 200  score -7.082  43 topics  0:11  at most 1:23 left"
+    assert tiny == "sweep 34 of at most 200"
+    averaging = shown(course, swept(100, 100_000, 50.0, 12))[0]
+    assert averaging.startswith("sweep 100  averaging 12 of 50  2,000 documents/s")
+    assert averaging.endswith("0:11  0:19 left")
+
+
+def test_the_line_of_a_growing_corpus_says_how_much_of_it_is_in_play():
+    plan = sampling.planned(parameters_of("DILN", {"max_time": 60}), "grow")
+    small, large = parameters.STAGES[0][0], 300_000
+    line = shown(Sweeps(plan, large, "grow"), swept(4, 4 * small, 4.0))[0]
+    assert f"sweep 4 of at most {plan.max_iter}  {small:,} of {large:,} documents" in line
+    assert line.endswith("at most 0:56 left")
+    last = swept(plan.max_iter, 9_000_000, 50.0, 1)
+    assert "of 300,000 documents" not in shown(Sweeps(plan, large, "grow"), last)[0]
+
+
+def test_the_line_of_steps_says_how_many_documents_are_done():
+    course = Steps(sampling.planned(parameters_of("DILN", {}), "online"), 100_000, passes=2)
+    chain = [swept(29, 580_000, 58.0), swept(30, 600_000, 60.0, 1)]
+    assert shown(course, *chain)[0].startswith("starting: sweep 30 of at most 30  10,000 documents/s  score -7.082")
+    steps = [Progress(1, 600_500, 61.0, 43, score=-7.0), Progress(2, 710_000, 71.0, 44, score=-7.0)]
+    line = shown(course, *chain, *steps)[0]
+    assert line.startswith("pass 2 of 2  10,000 of 100,000 documents  10,000 documents/s  score -7.000  44 topics")
+    assert line.endswith("0:09 left")
 
 
 def test_names_kept_apart_for_a_quick_start_are_those_of_the_readers():
@@ -337,14 +441,35 @@ def test_names_kept_apart_for_a_quick_start_are_those_of_the_readers():
 
 def test_the_defaults_that_help_shows_are_those_of_the_parameters():
     shown = {name: get_args(kind)[-1].show_default for name, kind in PARAMETERS.items()}
+    first, second = SETTLED["sampling"], SETTLED["variational"]
     diln_has, lda_has = DEFAULTS["DILN"], DEFAULTS["LDA"]
     assert shown.pop("n_components") == f"{diln_has['n_components']}, LDA {lda_has['n_components']}"
-    assert shown.pop("max_iter") == f"{PASSES}, online {EPOCHS}"
+    sweeps = [parameters_of("DILN", {}).sampling_plan(method).max_iter for method in ("batch", "grow")]
+    bound = f"variational {parameters.PASSES}, online {parameters.EPOCHS}"
+    assert shown.pop("max_iter") == f"{sweeps[0]}, grow {sweeps[1]}, online {sampling.EPOCHS}; {bound}"
+    assert shown.pop("n_states") == f"{parameters.STATES}, grow {parameters.GROWN_STATES}"
+    prior = f"{first['topic_word_prior']}, online {parameters.ONLINE_TOPIC_PRIOR}"
+    assert shown.pop("topic_word_prior") == f"{prior}; variational {second['topic_word_prior']}"
+    assert second["location_variance"] is None
+    assert shown.pop("location_variance") == f"{first['location_variance']}; variational 1 / dims"
+    assert (shown.pop("init"), first["init"]) == (f"at random; variational {second['init']}", "draws")
     assert shown.pop("evaluate_every") == f"{diln_has['evaluate_every']}: never"
     assert (shown.pop("doc_topic_prior"), lda_has["doc_topic_prior"]) == ("1 / topics", None)
-    assert (shown.pop("location_variance"), diln_has["location_variance"]) == ("1 / dims", None)
-    values = {name: diln_has[name] for name in shown}
-    assert shown == {name: value if isinstance(value, str) else f"{value:g}" for name, value in values.items()}
+    assert (shown.pop("max_time"), diln_has["max_time"]) == ("no limit", None)
+    for name, text in shown.items():
+        if name in first:
+            assert text == f"{first[name]:g}; variational {second[name]:g}", name
+            assert diln_has[name] is None
+        else:
+            assert text == (diln_has[name] if isinstance(diln_has[name], str) else f"{diln_has[name]:g}"), name
+
+
+def test_choices_kept_apart_for_a_quick_start_are_those_of_the_parameters():
+    assert tuple(one.value for one in Inference) == parameters.INFERENCES
+    assert tuple(one.value for one in Learning) == parameters.METHODS
+    assert set(ONLY) == set(parameters.INFERENCES)
+    for start in STARTS:
+        assert parameters_of("DILN", {"inference": "variational", "init": start}).init == start
 
 
 HEAVY = ["numpy", "scipy", "numba", "pandas", "sklearn", "pyarrow"]
@@ -353,7 +478,8 @@ NEVER = ["sklearn", "pandas", "scipy.stats", "scipy.optimize"]
 
 HELP = [["--help"], ["fit", "--help"], ["transform", "--help"]]
 WORK = [
-    ["fit", "{shelf}/corpus", "-o", "{here}/m", "--passes", "2", "-q"],
+    ["fit", "{shelf}/corpus", "-o", "{here}/m", "--passes", "20", "--checkpoint-every", "0", "--resume", "-q"],
+    ["fit", "{shelf}/corpus", "-o", "{here}/n", "--passes", "2", "--inference", "variational", "-q"],
     ["topics", "{shelf}/diln"],
     ["correlations", "{shelf}/diln"],
     ["info", "{shelf}/diln"],

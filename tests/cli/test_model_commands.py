@@ -45,7 +45,7 @@ def test_topics_can_be_fewer_and_have_more_words(shelf):
     assert [topic["id"] for topic in found["topics"]] == [topic.id for topic in topics]
     assert [tuple(topic["words"]) for topic in found["topics"]] == [topic.words for topic in topics]
     assert [tuple(topic["probabilities"]) for topic in found["topics"]] == [topic.probabilities for topic in topics]
-    assert found["truncation"] == 5
+    assert found["truncation"] == Fitted.load(shelf / "diln").posterior.n_topics
 
 
 def test_correlations_are_listed_both_ways(shelf):
@@ -79,21 +79,42 @@ def test_one_topic_has_no_pairs(shelf, tmp_path):
     assert len(diln("topics", tmp_path / "m", "--json").json["topics"]) == 1
 
 
-@pytest.mark.parametrize("kind", ["diln", "hdp", "lda"])
-def test_info_says_what_a_model_is(kind, shelf):
-    done, found = diln("info", shelf / kind), diln("info", shelf / kind, "--json").json
-    fitted = Fitted.load(shelf / kind)
+@pytest.mark.parametrize("name", ["diln", "hdp", "lda", "variational"])
+def test_info_says_what_a_model_is(name, shelf):
+    done, found = diln("info", shelf / name), diln("info", shelf / name, "--json").json
+    fitted, kind = Fitted.load(shelf / name), "DILN" if name == "variational" else name.upper()
+    size = fitted.posterior.n_topics
     assert (done.code, done.err) == (0, "")
-    for shown in (kind.upper(), "--topics 5", "200", "28", f"{fitted.n_topics} in use of 5", "diln 0.", "numpy"):
+    for shown in (kind, "--topics 5", "200", "28", f"{fitted.n_topics} in use of {size}", "diln 0.", "numpy"):
         assert shown in done.out
-    assert ("alpha, beta" in done.out) == (kind != "lda")
+    assert f"{fitted.parameters.inference}, learning: batch" in done.out
+    assert ("alpha, beta" in done.out) == (kind != "LDA")
+    assert ("location variance" in done.out) == (kind == "DILN")
     assert "--jobs" not in done.out
-    assert (found["model"], found["documents"], found["terms"]) == (kind.upper(), 200, 28)
+    assert "--init" not in done.out
+    assert (found["model"], found["documents"], found["terms"]) == (kind, 200, 28)
     assert (found["alpha"], found["beta"], found["bound"]) == (fitted.alpha, fitted.beta, fitted.bound)
+    assert (found["topic_prior"], found["truncation"]) == (fitted.posterior.prior, size)
+    assert found["location_variance"] == {"DILN": pytest.approx(fitted.parameters.variance)}.get(kind)
     assert found["history"] == fitted.history
     assert found["parameters"]["n_components"] == 5
     assert set(found["versions"]) >= {"diln", "numpy", "python"}
-    assert found["bytes"] == sum(path.stat().st_size for path in (shelf / kind).iterdir())
+    assert found["bytes"] == sum(path.stat().st_size for path in (shelf / name).iterdir())
+
+
+def test_info_tells_a_sampled_model_from_one_with_a_bound(shelf):
+    sampled, bound = diln("info", shelf / "diln"), diln("info", shelf / "variational")
+    assert "the last 50 averaged" in sampled.out
+    assert re.search(r"^states kept +3 *$", sampled.out, re.MULTILINE)
+    assert re.search(r"^history +score -\d\.\d{3} [▁-█]+ -\d\.\d{3} *$", sampled.out, re.MULTILINE)
+    assert "bound" not in sampled.out
+    assert re.search(r"^history +bound -[\d,]+ [▁-█]+ -[\d,]+ *$", bound.out, re.MULTILINE)
+    for absent in ("score", "states", "sweeps"):
+        assert absent not in bound.out
+    found, other = (diln("info", shelf / name, "--json").json for name in ("diln", "variational"))
+    assert found["score"] == found["history"][-1]["score"]
+    assert (found["states_averaged"], found["states_kept"], found["bound"]) == (50, 3, None)
+    assert (other["states_averaged"], other["states_kept"], other["score"]) == (None, None, None)
 
 
 def test_the_history_is_drawn_from_the_lowest_to_the_highest():
@@ -299,13 +320,25 @@ def test_perplexity_is_that_of_the_model(shelf, tmp_path):
     assert (found["documents"], found["tokens_predicted"], found["empty_documents"]) == (200, 3000, 0)
     other = diln("evaluate", shelf / "diln", shelf / "corpus", "--seed", 3, "--json").json
     assert other["perplexity"] == pytest.approx(model.perplexity(corpus, seed=3), rel=1e-9)
-    drawn = diln("evaluate", shelf / "diln", texts, "--method", "draws", "--draws", 4, "--json", "-j1").json
     counted = Corpus.read(texts, vocabulary=model.vocabulary_)
-    assert drawn["perplexity"] == pytest.approx(model.perplexity(counted, method="draws", n_draws=4), rel=1e-9)
-    assert (drawn["method"], drawn["draws"], drawn["documents"]) == ("draws", 4, 40)
+    for name, n_draws in (("diln", 2), ("variational", 4)):
+        line = ("--method", "draws", "--draws", n_draws, "--json", "-j1")
+        drawn, model = diln("evaluate", shelf / name, texts, *line).json, load(shelf / name)
+        assert drawn["perplexity"] == pytest.approx(
+            model.perplexity(counted, method="draws", n_draws=n_draws), rel=1e-9
+        )
+        assert (drawn["method"], drawn["draws"], drawn["documents"]) == ("draws", n_draws, 40)
+    assert diln("evaluate", shelf / "diln", texts, "--method", "draws", "--json", "-j1").json["draws"] == 3
     shown = diln("evaluate", shelf / "diln", shelf / "corpus").out
     assert shown.startswith(f"perplexity {found['perplexity']:,.1f}\n")
     assert "3,000 tokens" in shown
+
+
+def test_draws_of_a_chain_are_the_states_that_were_kept(shelf, tmp_path):
+    assert diln("fit", shelf / "corpus", "-o", tmp_path / "m", "--passes", 3, "-qj1").code == 0
+    done = diln("evaluate", tmp_path / "m", shelf / "corpus", "--method", "draws")
+    assert (done.code, done.out) == (2, "")
+    assert "no state of its chain was kept; fit it with --keep-states, or leave out --method" in done.err
 
 
 def test_draws_are_for_the_method_of_draws(shelf, monkeypatch):

@@ -35,7 +35,6 @@ from diln.inference.gate import (
     solve_in_place,
 )
 from diln.inference.posterior import Posterior, located, packed_pairs, whole_like
-from diln.inference.predict import infer
 from diln.inference.topic_step import gather_statistics
 from diln.inference.weights import LN_2PI, DirichletWeights, LocatedWeights, StickWeights, known_of, rate_constant
 from diln.prob.gamma import exp_digamma, log_gamma_digamma, log_in_place, sigmoid_softplus, steps_down
@@ -707,7 +706,7 @@ def test_short_documents_have_their_tokens_however_many_the_topics(kind, n_topic
     posterior = Posterior(rng.gamma(0.1, 100.0, size=(50, n_topics)).astype(np.float32), 0.1, weights)
     with Threads(1) as threads:
         posterior.refresh(threads)
-        documents = infer(posterior, short_documents(50), 100, 1e-3, threads)
+        documents = posterior.settled(short_documents(50), 100, 1e-3, threads)
     np.testing.assert_allclose(documents.tokens.sum(axis=1, dtype=np.float64), [1, 2, 4, 10], rtol=1e-5)
 
 
@@ -720,7 +719,7 @@ def test_a_word_never_seen_before_has_its_tokens_in_a_short_document(n_topics):
     posterior = Posterior(statistics, 0.01, DirichletWeights(np.full(n_topics, 1 / n_topics), False))
     with Threads(1) as threads:
         posterior.refresh(threads)
-        documents = infer(posterior, short_documents(50), 100, 1e-3, threads)
+        documents = posterior.settled(short_documents(50), 100, 1e-3, threads)
     np.testing.assert_allclose(documents.tokens.sum(axis=1, dtype=np.float64), [1, 2, 4, 10], rtol=1e-5)
 
 

@@ -6,9 +6,8 @@ from scipy.sparse import csr_array
 from scipy.special import expit, logsumexp
 
 from diln.engine.threads import Threads
-from diln.inference.documents import FAR_BELOW, Documents
 from diln.inference.posterior import Posterior
-from diln.inference.predict import drawn_log_likelihood, held_out, infer, log_likelihood, proportions
+from diln.inference.predict import held_out, log_likelihood, mean_log_likelihood
 from diln.inference.weights import DirichletWeights, LocatedWeights, StickWeights
 
 REALS = [np.float32, np.float64]
@@ -42,7 +41,17 @@ def some_posterior(kind, rng, n_terms=40, n_topics=6, beta=5.0):
 
 def inferred(posterior, x):
     with Threads(1) as threads:
-        return infer(posterior, as_counts(x), 100, 1e-6, threads)
+        return posterior.settled(as_counts(x), 100, 1e-6, threads)
+
+
+def proportions(posterior, x):
+    with Threads(1) as threads:
+        return posterior.infer(as_counts(x), 100, 1e-6, threads).proportions
+
+
+def drawn(posterior, x, hidden, draws, seed, threads):
+    rng = np.random.default_rng(seed)
+    return mean_log_likelihood(posterior.draws(as_counts(x), 100, 1e-6, draws, rng, threads), hidden, threads)
 
 
 # Held-out probabilities
@@ -113,7 +122,7 @@ def test_proportions_sum_to_one_and_an_empty_document_gets_the_priors(kind):
     posterior, counts = some_posterior(kind, rng), rng.poisson(0.5, size=(9, 40))
     counts[4] = 0
     counts[6] = np.arange(40) == 3
-    found = proportions(posterior, inferred(posterior, counts))
+    found = proportions(posterior, counts)
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
     assert (found > 0).all()
     a0 = posterior.weights.a0
@@ -126,19 +135,20 @@ def test_proportions_are_the_means_of_the_weights(kind):
     """E Z_mk = (a0_k + n_mk) / (e^-w_mk + e^s_m) is, but for e^-s, (a0_k + n_mk) sigma(w_mk + s_m)."""
     rng = np.random.default_rng(5)
     posterior = some_posterior(kind, rng)
-    documents = inferred(posterior, rng.poisson(1.0, size=(9, 40)))
+    counts = rng.poisson(1.0, size=(9, 40))
+    documents = inferred(posterior, counts)
     a0, locations = posterior.weights.a0, posterior.weights.locations
     psi = documents.locations @ locations.T + documents.intercepts[:, None]
     mean = (a0 + documents.tokens) * (expit(psi) if kind == "DILN" else 1)
-    np.testing.assert_allclose(proportions(posterior, documents), mean / mean.sum(axis=1, keepdims=True), rtol=1e-12)
+    np.testing.assert_allclose(proportions(posterior, counts), mean / mean.sum(axis=1, keepdims=True), rtol=1e-12)
 
 
 @each_kind
 def test_documents_are_inferred_each_by_itself(kind):
     rng = np.random.default_rng(6)
     posterior, counts = some_posterior(kind, rng), rng.poisson(0.7, size=(131, 40))
-    together = proportions(posterior, inferred(posterior, counts))
-    alone = [proportions(posterior, inferred(posterior, counts[m : m + 1]))[0] for m in (0, 70, 130)]
+    together = proportions(posterior, counts)
+    alone = [proportions(posterior, counts[m : m + 1])[0] for m in (0, 70, 130)]
     np.testing.assert_array_equal(together[[0, 70, 130]], alone)
 
 
@@ -163,9 +173,7 @@ def test_a_drawn_likelihood_is_the_log_of_the_average_over_draws(kind):
     counts[2] = 0
     documents, hidden = inferred(posterior, counts), rng.poisson(0.5, size=(9, 40))
     with Threads(2) as threads:
-        found = drawn_log_likelihood(
-            posterior, documents, as_counts(hidden), 7, np.random.default_rng(8), threads
-        )  # fmt: skip
+        found = drawn(posterior, counts, as_counts(hidden), 7, 8, threads)
     each = [log_probability(hidden, *one) for one in own_draws(posterior, documents, 7, np.random.default_rng(8))]
     np.testing.assert_allclose(found, logsumexp(each, axis=0) - np.log(7), rtol=1e-6, atol=1e-5)
     assert np.ptp(each, axis=0).max() > 0.1
@@ -181,10 +189,10 @@ def test_a_drawn_likelihood_of_a_sharp_posterior_is_the_plug_in(kind):
         documents = inferred(posterior, counts)
         documents.tokens *= np.float32(sharpness)
         sharp = Posterior((posterior.statistics + 1) * np.float32(sharpness), 0.1, posterior.weights)
+        sharp.settled = lambda *_, found=documents: found
         with Threads(1) as threads:
-            plug_in = log_likelihood(sharp.topic_word(), proportions(sharp, documents), hidden, threads)
-            drawn = drawn_log_likelihood(sharp, documents, hidden, 5, np.random.default_rng(10), threads)
-        gaps.append(np.abs(drawn - plug_in).max())
+            plug_in = log_likelihood(sharp.topic_word(), proportions(sharp, counts), hidden, threads)
+            gaps.append(np.abs(drawn(sharp, counts, hidden, 5, 10, threads) - plug_in).max())
     assert gaps[0] > 0.1
     assert gaps[1] < 0.1
     assert gaps[2] < 1e-3
@@ -196,14 +204,10 @@ def test_draws_of_empty_documents_are_the_priors(kind, beta):
     """Also where a draw of all weights is tiny."""
     rng = np.random.default_rng(11)
     posterior = some_posterior(kind, rng, beta=beta)
-    documents = Documents(np.zeros((300, 6), np.float32), np.zeros((300, posterior.weights.n_dims)), np.zeros(300))
-    documents.intercepts[:] = FAR_BELOW
     hidden = np.zeros((300, 40))
     hidden[:, 0] = 1
     with Threads(1) as threads:
-        found = drawn_log_likelihood(
-            posterior, documents, as_counts(hidden), 20, np.random.default_rng(12), threads
-        )  # fmt: skip
+        found = drawn(posterior, np.zeros((300, 40)), as_counts(hidden), 20, 12, threads)
     assert np.isfinite(found).all()
     p = posterior.topic_word()[0] @ posterior.weights.a0 / posterior.weights.a0.sum()
     assert np.exp(found).mean() == pytest.approx(p, rel=0.2)

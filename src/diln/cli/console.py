@@ -82,12 +82,12 @@ def plain_warnings(reword: Callable[[str], str] = str) -> Iterator[None]:
 
 
 @contextmanager
-def told_of_interrupts(outcome: str) -> Iterator[None]:
+def told_of_interrupts(outcome: str | Callable[[], str]) -> Iterator[None]:
     """Say what became of the work where it is interrupted."""
     try:
         yield
     except KeyboardInterrupt:
-        complain("error", f"interrupted; {outcome}")
+        complain("error", f"interrupted; {outcome if isinstance(outcome, str) else outcome()}")
         raise
 
 

@@ -1,41 +1,31 @@
 """``diln fit``: a model of the documents in a corpus, or in anything that a corpus is built from."""
 
-import re
 import time
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from diln.cli.console import OUT, facts, plain_warnings, say_json, told_of_interrupts
-from diln.cli.fitline import FitLine
-from diln.cli.options import (
-    OUTPUT,
-    ForceOption,
-    Given,
-    JobsOption,
-    JsonOption,
-    Options,
-    QuietOption,
-    flag,
-    takes,
-)
+from diln.cli.console import ERR, OUT, facts, plain_warnings, say_json, told_of_interrupts
+from diln.cli.fitline import Course, FitLine, Passes, Steps, Sweeps
+from diln.cli.options import OUTPUT, ForceOption, Given, JobsOption, JsonOption, QuietOption, takes
+from diln.cli.parameters import FLAGS, LEARNING, MODEL, PARAMETERS, checked_parameters, in_options
 from diln.cli.source import READING, TERMS, TOKENS, SourceArg, read_corpus
-from diln.cli.tables import counted, last, summary, topic_json, topic_table
+from diln.cli.tables import counted, found_json, summary, topic_json, topic_table
 from diln.errors import DilnError, SourceError, StoreError
 
 if TYPE_CHECKING:
     from diln.corpus import Corpus
+    from diln.models.checkpoints import Checkpoints
     from diln.models.fitted import Fitted
     from diln.models.parameters import Parameters
 
 app = typer.Typer()
 
-MODEL, LEARNING = "Model", "Learning"
 LARGEST = 10  # topics that are shown of a model just fitted
-STARTS = ("kmeans", "random")
+EVERY = 600.0  # seconds from one checkpoint to the next of a fit that goes on, unless told otherwise
 
 
 class Model(Enum):
@@ -46,99 +36,11 @@ class Model(Enum):
     lda = "lda"
 
 
-class Learning(Enum):
-    """How a model learns."""
-
-    batch = "batch"
-    online = "online"
-
-
-def _doc_prior(value: str | None) -> float | str | None:
-    if value is None or value == "auto":
-        return value
-    try:
-        return float(value)
-    except ValueError:
-        raise typer.BadParameter(f"{value!r} is neither a number nor auto") from None
-
-
-def _model(*flags: str, **settings: Any) -> Any:
-    return typer.Option(*flags, rich_help_panel=MODEL, **settings)
-
-
-def _learning(*flags: str, **settings: Any) -> Any:
-    return typer.Option(*flags, rich_help_panel=LEARNING, **settings)
-
-
-PARAMETERS: Options = {
-    "n_components": Annotated[
-        int | None,
-        _model("--topics", help="Most topics there can be; LDA uses them all.", show_default="200, LDA 100"),
-    ],
-    "topic_word_prior": Annotated[
-        float | None,
-        _model("--topic-prior", help="Prior of a topic's terms: less for sharper topics.", show_default="0.1"),
-    ],
-    "n_dims": Annotated[
-        int | None,
-        _model("--dims", help="DILN: dimensions of the space that topics are placed in.", show_default="20"),
-    ],
-    "location_variance": Annotated[
-        float | None,
-        _model("--location-variance", help="DILN: prior variance of locations.", show_default="1 / dims"),
-    ],
-    "doc_topic_prior": Annotated[
-        str | None,
-        _model(
-            "--doc-prior",
-            callback=_doc_prior,
-            help="LDA: prior of a document's topics, a number or auto to learn it.",
-            show_default="1 / topics",
-        ),
-    ],
-    "learning_method": Annotated[
-        Learning | None,
-        _learning("--learning", help="All documents before each update, or some at a time.", show_default="batch"),
-    ],
-    "max_iter": Annotated[
-        int | None,
-        _learning("--passes", help="Passes over the documents at most.", show_default="100, online 5"),
-    ],
-    "tol": Annotated[
-        float | None,
-        _learning("--tol", help="Batch: relative change of the bound that ends it.", show_default="0.001"),
-    ],
-    "batch_size": Annotated[
-        int | None, _learning("--batch-size", help="Online: documents of a step.", show_default="250")
-    ],
-    "learning_decay": Annotated[
-        float | None,
-        _learning("--decay", help="Online: how fast steps shrink, in (0.5, 1].", show_default="0.6"),
-    ],
-    "learning_offset": Annotated[
-        float | None, _learning("--offset", help="Online: how much the first steps are held back.", show_default="25")
-    ],
-    "init": Annotated[
-        str | None,
-        _learning("--init", help="Where topics start: kmeans, random, or a model's directory.", show_default="kmeans"),
-    ],
-    "evaluate_every": Annotated[
-        int | None,
-        _learning(
-            "--evaluate-every",
-            help="Compute the perplexity every so many passes (batch) or steps (online).",
-            show_default="0: never",
-        ),
-    ],
-}
-FLAGS = {name: flag(kind) for name, kind in PARAMETERS.items()} | {"random_state": "--seed"}
-
-
 @app.command(
     "fit",
     epilog="Examples:\n\n"
     "diln fit corpus -o model\n\n"
-    "diln fit articles.jsonl.gz -o model --text title --text body --topics 300 --learning online\n\n"
+    "diln fit articles.jsonl.gz -o model --text title --text body --checkpoint-every 600\n\n"
     "diln fit corpus -o lda --model lda --topics 50 --doc-prior auto",
 )
 @takes(parameters=PARAMETERS, reading=READING, text={**TOKENS, **TERMS})
@@ -155,47 +57,64 @@ def fit_command(
     seed: Annotated[
         int, typer.Option("--seed", help="The same seed gives the same model.", rich_help_panel=LEARNING)
     ] = 0,
+    checkpoint_every: Annotated[
+        float | None,
+        typer.Option(
+            "--checkpoint-every",
+            metavar="SECONDS",
+            min=0,
+            help="Sampling: write how far it is to MODEL.checkpoint, beside the model, this often; 0 for after every "
+            "sweep or step. It is removed when the model is there.",
+            show_default="never; with --resume 600",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on from the checkpoint that a fit of the same documents and options has left, to the same model "
+            "as if it had never been stopped; begin where there is none.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
     force: ForceOption = False,
     jobs: JobsOption = -1,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Fit a model to documents."""
-    begun = time.perf_counter()
-    with told_of_interrupts("no model was written"), plain_warnings(_in_options):
-        checked = _parameters(model.value.upper(), {**parameters, "random_state": seed, "n_jobs": jobs})
+    from diln.models.checkpoints import Checkpoints
+
+    begun, every = time.perf_counter(), EVERY if checkpoint_every is None else checkpoint_every
+    kept = Checkpoints(beside(output), every, resume=resume, name=lambda name: FLAGS.get(name, name))
+    uses = resume or checkpoint_every is not None
+    with told_of_interrupts(lambda: f"no model was written{_left(kept)}"), plain_warnings(in_options):
+        checked = checked_parameters(model.value.upper(), {**parameters, "random_state": seed, "n_jobs": jobs})
         check_output(output, force)
+        check_checkpoint(kept, checked, uses, force)
         corpus = read_corpus(source, reading, text, jobs, quiet or json)
-        fitted = _fit(checked, corpus, source, quiet=quiet or json)
-    with told_of_interrupts(f"{output} has the new model, or what it had"):
+        if resume and not (quiet or json):
+            ERR.print(f"[dim]{escape(_taken_up(kept))}[/]", soft_wrap=True)
+        fitted = _fit(checked, corpus, source, kept if uses else None, quiet=quiet or json)
+    with told_of_interrupts(lambda: f"{output} has the new model, or what it had{_left(kept)}"):
         fitted.save(output)
+        kept.remove()
     _report(fitted, corpus, output, time.perf_counter() - begun, json)
 
 
-def _parameters(kind: str, given: Given) -> "Parameters":
-    """The parameters, checked; where ``init`` names a model, it is read."""
-    from diln.models.fitted import Fitted
-    from diln.models.parameters import DEFAULTS, parameters_of
-
-    for name in given:
-        if name not in DEFAULTS[kind]:
-            others = " and ".join(other for other in DEFAULTS if name in DEFAULTS[other])
-            raise DilnError(f"{FLAGS[name]} is for {others}, and the model is {kind}; leave it out, or choose --model")
-    start = given.get("init", STARTS[0])
-    if start not in STARTS and not Path(start).is_dir():
-        raise DilnError(f"--init is {start!r}, and there is no such directory; give kmeans, random or a model")
-    try:
-        checked = parameters_of(kind, given if start in STARTS else {**given, "init": Fitted.load(start)})
-    except ValueError as error:
-        raise DilnError(_in_options(str(error))) from None
-    if given["random_state"] < 0:
-        raise DilnError(f"--seed is {given['random_state']}; give a whole number from 0 on")
-    return checked
+def beside(output: Path) -> Path:
+    """Where the checkpoint of a model is."""
+    output = output if output.name not in ("", "..") else output.resolve()
+    return output.with_name(f"{output.name}.checkpoint")
 
 
-def _in_options(text: str) -> str:
-    """What is said of parameters, said of options."""
-    return re.sub(rf"\b({'|'.join(FLAGS)})\b", lambda found: FLAGS[found[0]], text)
+def _left(kept: "Checkpoints") -> str:
+    return f"; the same command with --resume goes on from {kept.directory}" if kept.current else ""
+
+
+def _taken_up(kept: "Checkpoints") -> str:
+    return f"going on from {kept.directory}" if kept.there else f"there is no {kept.directory} to go on from; beginning"
 
 
 def check_output(directory: Path, force: bool) -> None:
@@ -210,7 +129,23 @@ def check_output(directory: Path, force: bool) -> None:
         raise StoreError(f"{directory}: cannot be written ({error.strerror}); name another directory") from None
 
 
-def _fit(parameters: "Parameters", corpus: "Corpus", name: str, quiet: bool) -> "Fitted":
+def check_checkpoint(kept: "Checkpoints", parameters: "Parameters", uses: bool, force: bool) -> None:
+    """Raise if there can be no checkpoint, or if there is one of which nothing was said."""
+    if uses and parameters.inference != "sampling":
+        option = "--resume" if kept.resume else "--checkpoint-every"
+        raise DilnError(f"{option} is for --inference sampling, and it is {parameters.inference}; leave it out")
+    if kept.there and not kept.resume and not force:
+        raise StoreError(
+            f"{kept.directory}: a fit that was stopped has left its checkpoint here; go on from it with --resume, or "
+            "begin anew with --force"
+        )
+    if uses:
+        kept.check()
+
+
+def _fit(
+    parameters: "Parameters", corpus: "Corpus", name: str, checkpoints: "Checkpoints | None", quiet: bool
+) -> "Fitted":
     from diln.models.counts import CorpusRows
     from diln.models.fitting import fit
 
@@ -222,18 +157,38 @@ def _fit(parameters: "Parameters", corpus: "Corpus", name: str, quiet: bool) -> 
             f"--init is a model of {len(start):,} terms that are not the {corpus.n_terms:,} of the documents; count "
             "them with --vocabulary, or fit both on one corpus"
         )
-    _check_memory(parameters, corpus.n_terms)
-    most = parameters.plan().max_iter
-    with FitLine(most, len(corpus), at_most=parameters.learning_method == "batch", quiet=quiet) as line:
-        return fit(parameters, CorpusRows(corpus), corpus.vocabulary, line)
+    _check_memory(parameters, corpus)
+    with FitLine(course(parameters, len(corpus), corpus.n_tokens), quiet=quiet) as line:
+        return fit(parameters, CorpusRows(corpus), corpus.vocabulary, line, checkpoints)
 
 
-def _check_memory(parameters: "Parameters", n_terms: int) -> None:
-    """Raise if there is no room for the topics' terms and locations: better known before the search for a start."""
+def course(parameters: "Parameters", n_docs: int, n_tokens: float) -> Course:
+    """What lies before a fit of so many documents."""
+    from diln.models import sampling
+
+    method = parameters.method(n_docs, n_tokens)
+    if parameters.inference == "variational":
+        return Passes(parameters.plan().max_iter, n_docs, at_most=method == "batch")
+    plan = sampling.planned(parameters, method)
+    if method == "online":
+        return Steps(plan, n_docs, parameters.max_iter or sampling.EPOCHS)
+    return Sweeps(plan, n_docs, method)
+
+
+def _check_memory(parameters: "Parameters", corpus: "Corpus") -> None:
+    """Raise if there is no room for what is known of topics and documents: better known before the fit than amid it."""
     import numpy as np
 
+    from diln.models.sampling import start_size
+
+    dims = parameters.settled("n_dims") if hasattr(parameters, "n_dims") else 0
+    if parameters.inference == "sampling":
+        topics = start_size(parameters, corpus.n_tokens)
+        numbers = topics * (corpus.n_terms + dims * (dims + 3) // 2)
+    else:
+        numbers = parameters.truncation * (corpus.n_terms + dims)
     try:
-        np.empty(parameters.truncation * (n_terms + (getattr(parameters, "n_dims", 0) or 0)))
+        np.empty(numbers + len(corpus) * dims)
     except (ValueError, OverflowError):  # more than any machine has
         raise MemoryError from None
 
@@ -245,9 +200,7 @@ def _report(fitted: "Fitted", corpus: "Corpus", output: Path, seconds: float, js
     if json:
         numbers = {
             "directory": str(output), "model": fitted.kind, "documents": len(corpus), "terms": corpus.n_terms,
-            "tokens": corpus.n_tokens, "topics_in_use": fitted.n_topics, "truncation": fitted.posterior.n_topics,
-            "bound": fitted.bound, "perplexity": last(fitted, "perplexity"), "passes": fitted.passes,
-            "steps": fitted.steps, "seconds": seconds, "seed": fitted.seed,
+            "tokens": corpus.n_tokens, **found_json(fitted), "seconds": seconds,
         }  # fmt: skip
         say_json({**numbers, "topics": [topic_json(topic) for topic in largest]})
         return

@@ -1,7 +1,9 @@
 """How far a fit is, in one line on a terminal."""
 
+from collections import deque
+from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from rich.console import Console
 from rich.progress import Progress as Live
@@ -12,24 +14,133 @@ from diln.cli.console import ERR
 
 if TYPE_CHECKING:
     from diln.inference.loops import Progress
+    from diln.inference.sampling.loops import Plan
 
 GAP = "  "
+RECENT = 11  # passes, sweeps or steps that say how fast it goes
+
+Parts = list[tuple[int, str]]  # what there is to show, and how much each matters (1 the most)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is known of a fit under way."""
+
+    last: "Progress"
+    pace: float  # seconds a document of late
+    swept: int  # documents that its sweeps have visited, each as often as they have
+
+
+class Course(Protocol):
+    """What lies before a fit."""
+
+    @property
+    def start(self) -> str:
+        """What is done before there is anything to show."""
+
+    def parts(self, seen: Seen, elapsed: float) -> Parts:
+        """What to show of a fit that has come this far."""
+
+
+@dataclass(frozen=True)
+class Passes:
+    """Variational inference: so many passes over the documents, or ``at_most`` so many."""
+
+    passes: int
+    documents: int
+    at_most: bool
+    start: str = "finding a start"
+
+    def parts(self, seen: Seen, elapsed: float) -> Parts:
+        """What to show."""
+        last, pace = seen.last, seen.pace
+        most = "at most " if self.at_most else ""
+        left = pace * (self.passes * self.documents - last.documents)
+        return [
+            (1, f"pass {last.iteration} of {most}{self.passes}"),
+            (4, f"{1 / pace:,.0f} documents/s"),
+            *([] if last.bound is None else [(3, f"bound {last.bound:,.0f}")]),
+            *([] if last.perplexity is None else [(2, f"perplexity {last.perplexity:,.0f}")]),
+            (2, f"{last.n_topics:,} topics"),
+            (1, clock(elapsed)),
+            time_left(left, last, None, self.at_most),
+        ]
+
+
+@dataclass(frozen=True)
+class Sweeps:
+    """Sampling, of all documents at once (batch) or of more and more of them (grow): sweeps as planned."""
+
+    plan: "Plan"
+    documents: int
+    learning: str
+
+    @property
+    def start(self) -> str:
+        """What is done before the first sweep is."""
+        return f"learning: {self.learning}{GAP}first sweep"
+
+    def parts(self, seen: Seen, elapsed: float) -> Parts:
+        """What to show."""
+        last, plan = seen.last, self.plan
+        number, size = last.iteration, plan.size(last.iteration - 1, self.documents)
+        to_come = plan.max_iter - number
+        where = [(1, f"sweep {number} of at most {plan.max_iter}")]
+        if last.n_states:
+            to_come = min(to_come, plan.n_states - last.n_states)
+            where = [(1, f"sweep {number}"), (2, f"averaging {last.n_states} of {last.n_states + to_come}")]
+        if size < self.documents:
+            where += [(2, f"{size:,} of {self.documents:,} documents")]
+        left = seen.pace * sum(plan.size(one, self.documents) for one in range(number, number + to_come))
+        ends = time_left(left, last, plan.max_time, at_most=not last.n_states)
+        return [*where, *sampled(seen, self.learning), (1, clock(elapsed)), ends]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Sampling, of some documents at a time (online): sweeps over some as planned, then passes over all in steps."""
+
+    plan: "Plan"
+    documents: int
+    passes: int
+    start: str = f"learning: online{GAP}first sweep"
+
+    def parts(self, seen: Seen, elapsed: float) -> Parts:
+        """What to show."""
+        last, shown = seen.last, [*sampled(seen, "online"), (1, clock(elapsed))]
+        if last.n_states is not None:  # how long a pass will take, a sweep does not tell
+            return [(1, f"starting: sweep {last.iteration} of at most {self.plan.max_iter}"), *shown]
+        visited = last.documents - seen.swept
+        here = visited - (last.iteration - 1) * self.documents
+        where = [(1, f"pass {last.iteration} of {self.passes}"), (2, f"{here:,} of {self.documents:,} documents")]
+        left = seen.pace * (self.passes * self.documents - visited)
+        return [*where, *shown, time_left(left, last, self.plan.max_time, at_most=False)]
+
+
+def sampled(seen: Seen, learning: str) -> Parts:
+    """What sampling has found, and how."""
+    score = [] if seen.last.score is None else [(3, f"score {seen.last.score:.3f}")]
+    speed, topics = f"{1 / seen.pace:,.0f} documents/s", f"{seen.last.n_topics:,} topics"
+    return [(5, speed), *score, (2, topics), (4, f"learning: {learning}")]
+
+
+def time_left(seconds: float, last: "Progress", max_time: float | None, at_most: bool) -> tuple[int, str]:
+    """How long it will take yet."""
+    if max_time is not None:
+        at_most, seconds = True, min(seconds, max_time - last.seconds)
+    return 1, f"{'at most ' if at_most else ''}{clock(max(0.0, seconds))} left"
 
 
 class FitLine:
-    """Shows on a terminal how far a fit is, and what it has found so far. Quiet elsewhere.
+    """Shows on a terminal how far a fit is on its course, and what it has found so far. Quiet elsewhere."""
 
-    ``at_most``: whether the fit may be done before all ``passes`` over the ``documents``.
-    """
-
-    def __init__(
-        self, passes: int, documents: int, *, at_most: bool, quiet: bool = False, console: Console = ERR
-    ) -> None:
-        self.passes, self.documents, self.at_most = passes, documents, at_most
-        self.last: Progress | None = None
+    def __init__(self, course: Course, *, quiet: bool = False, console: Console = ERR) -> None:
+        self.course = course
+        self.recent: deque[Progress] = deque(maxlen=RECENT)
+        self.swept = 0
         self.live = Live(
             SpinnerColumn(),
-            _Parts(self, console),
+            _Line(self, console),
             console=console,
             transient=True,
             disable=quiet or not console.is_terminal,
@@ -44,24 +155,30 @@ class FitLine:
         self.live.stop()
 
     def look(self, progress: "Progress") -> None:
-        """Show that a pass, or a step, is done."""
-        self.last = progress
+        """Show that a pass, a sweep or a step is done."""
+        if progress.n_states is not None:
+            self.swept = progress.documents
+        elif self.recent and self.recent[-1].n_states is not None:
+            self.recent = deque([self.recent[-1]], RECENT)  # a step is not as fast as a sweep
+        self.recent.append(progress)
 
-    def parts(self, elapsed: float) -> list[tuple[int, str]]:
-        """What there is to show, and how much each matters (1 the most)."""
-        seen = self.last
-        if seen is None:
-            return [(1, "finding a start"), (1, clock(elapsed))]
-        left = (self.passes * self.documents - seen.documents) * seen.seconds / max(1, seen.documents)
-        parts = [(1, f"pass {seen.iteration} of {'at most ' if self.at_most else ''}{self.passes}")]
-        parts += [(4, f"{seen.documents / max(seen.seconds, 1e-9):,.0f} documents/s")]
-        parts += [] if seen.bound is None else [(3, f"bound {seen.bound:,.0f}")]
-        parts += [] if seen.perplexity is None else [(2, f"perplexity {seen.perplexity:,.0f}")]
-        parts += [(2, f"{seen.n_topics:,} topics"), (1, clock(elapsed))]
-        return [*parts, (1, f"{'at most ' if self.at_most else ''}{clock(max(0.0, left))} left")]
+    def parts(self, elapsed: float) -> Parts:
+        """What there is to show."""
+        if not self.recent:
+            return [(1, self.course.start), (1, clock(elapsed))]
+        return self.course.parts(Seen(self.recent[-1], self.pace, self.swept), elapsed)
+
+    @property
+    def pace(self) -> float:
+        """Seconds a document of late."""
+        first, last = self.recent[0], self.recent[-1]
+        documents, seconds = last.documents - first.documents, last.seconds - first.seconds
+        if not documents:
+            documents, seconds = last.documents, last.seconds
+        return max(seconds, 1e-9) / max(documents, 1)
 
 
-class _Parts(ProgressColumn):
+class _Line(ProgressColumn):
     """The parts that matter most of those that there is room for, in their order."""
 
     def __init__(self, line: FitLine, console: Console) -> None:
@@ -73,7 +190,7 @@ class _Parts(ProgressColumn):
         return Text(fitting(self.line.parts(task.elapsed or 0.0), self.console.width - 4), no_wrap=True)
 
 
-def fitting(parts: list[tuple[int, str]], width: int) -> str:
+def fitting(parts: Parts, width: int) -> str:
     """The parts in one line of this width, without those that matter least if there is no room for them."""
     while len(parts) > 1 and len(GAP.join(text for _, text in parts)) > width:
         least = max(rank for rank, _ in parts)

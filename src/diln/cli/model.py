@@ -10,14 +10,17 @@ from rich.markup import escape
 from rich.table import Table
 
 from diln.cli.console import OUT, facts, say_json
-from diln.cli.fit import FLAGS
 from diln.cli.options import JsonOption, ModelArg
+from diln.cli.parameters import FLAGS
 from diln.cli.tables import (
     WORDS,
     counted,
+    found_json,
     listed,
+    location_variance,
     size_on_disk,
     sparkline,
+    states_kept,
     summary,
     topic_json,
     topic_table,
@@ -151,26 +154,29 @@ def info_command(model: ModelArg, json: JsonOption = False) -> None:
 
 
 def _info(fitted: "Fitted", directory: Path, versions: dict[str, str]) -> dict[str, str]:
-    told = told_parameters(fitted)
+    told, variance, kept = told_parameters(fitted), location_variance(fitted), states_kept(fitted)
     return {
         **summary(fitted),
         "terms": f"{len(fitted.vocabulary):,}",
         "alpha, beta": "" if fitted.alpha is None else f"{fitted.alpha:.3g}, {fitted.beta:.3g}",
+        "topic prior": f"{fitted.posterior.prior:.3g}",
+        "location variance": "" if variance is None else f"{variance:.3g}",
         "parameters": ", ".join(f"{FLAGS.get(name, name)} {value}" for name, value in told.items()),
         "seed": str(fitted.seed),
         "history": history(fitted),
         "steps": f"{fitted.steps:,}" if fitted.steps else "",
+        "states kept": f"{kept:,}" if kept else "",
         "on disk": f"{size_on_disk(directory) / 1e6:,.1f} MB",
         "written by": ", ".join(f"{name} {version}" for name, version in versions.items()),
     }  # fmt: skip
 
 
 def history(fitted: "Fitted") -> str:
-    """The bound, or else the perplexity, over the passes."""
-    for name in ("bound", "perplexity"):
+    """The bound, the score or else the perplexity, over the passes."""
+    for name, digits in (("bound", 0), ("score", 3), ("perplexity", 0)):
         values = [float(entry[name]) for entry in fitted.history if entry.get(name) is not None]
         if len(values) > 1:
-            return f"{name} {values[0]:,.0f} {sparkline(values, SPARK_WIDTH)} {values[-1]:,.0f}"
+            return f"{name} {values[0]:,.{digits}f} {sparkline(values, SPARK_WIDTH)} {values[-1]:,.{digits}f}"
     return ""
 
 
@@ -186,8 +192,7 @@ def told_parameters(fitted: "Fitted") -> dict[str, Any]:
 def _info_json(fitted: "Fitted", directory: Path, versions: dict[str, str]) -> dict[str, Any]:
     return {
         "directory": str(directory), "model": fitted.kind, "parameters": fitted.parameters.to_json(),
-        "documents": fitted.population, "terms": len(fitted.vocabulary), "topics_in_use": fitted.n_topics,
-        "truncation": fitted.posterior.n_topics, "alpha": fitted.alpha, "beta": fitted.beta, "bound": fitted.bound,
-        "passes": fitted.passes, "steps": fitted.steps, "documents_visited": fitted.seen, "seed": fitted.seed,
-        "history": fitted.history, "versions": versions, "bytes": size_on_disk(directory),
+        "documents": fitted.population, "terms": len(fitted.vocabulary), **found_json(fitted),
+        "documents_visited": fitted.seen, "history": fitted.history, "versions": versions,
+        "bytes": size_on_disk(directory),
     }  # fmt: skip

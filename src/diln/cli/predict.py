@@ -12,7 +12,8 @@ from diln.cli.console import OUT, ProgressLine, facts, say_json, told_of_interru
 from diln.cli.options import OUTPUT, Given, JobsOption, JsonOption, ModelArg, QuietOption, takes
 from diln.cli.proportions import Part, check_target, write
 from diln.cli.source import READING, TOKENS, SourceArg, is_corpus, read_corpus
-from diln.errors import SourceError
+from diln.cli.tables import states_kept
+from diln.errors import DilnError, SourceError
 
 if TYPE_CHECKING:
     from diln.corpus import Corpus
@@ -97,10 +98,15 @@ def evaluate_command(
     reading: Given,
     text: Given,
     method: Annotated[
-        Method, typer.Option("--method", help="With expected topics and proportions, or averaged over draws of them.")
+        Method,
+        typer.Option(
+            "--method",
+            help="With expected topics and proportions, or averaged over draws of them (sampling: states kept).",
+        ),
     ] = Method.plug_in,
     draws: Annotated[
-        int | None, typer.Option("--draws", min=1, help="How many draws, with --method draws.", show_default="20")
+        int | None,
+        typer.Option("--draws", min=1, help="How many draws at most, with --method draws.", show_default="20"),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the split of each document.")] = 0,
     jobs: JobsOption = -1,
@@ -121,7 +127,7 @@ def evaluate_command(
     documents = _documents(fitted, source, reading, text, jobs, quiet=quiet or json)
     counts = documents.rows.everything()
     observed, held_out = in_halves(counts, seed)
-    n_draws = (draws or DRAWS) if method is Method.draws else None
+    n_draws = _draws(fitted, model, draws or DRAWS) if method is Method.draws else None
     with Threads(jobs) as threads:
         perplexity = fitted.perplexity(observed, held_out, threads, n_draws)
     empty, predicted = int((counts.sum(axis=1) == 0).sum()), int(held_out.sum())
@@ -136,6 +142,14 @@ def evaluate_command(
     how = "expected topics and proportions" if n_draws is None else f"the mean of {n_draws:,} draws"
     OUT.print(f"[bold]perplexity {perplexity:,.1f}[/]")
     OUT.print(facts(_described(documents, empty) | {"predicted": f"{predicted:,} tokens", "with": how}))
+
+
+def _draws(fitted: "Fitted", model: Path, wanted: int) -> int:
+    """How many draws there can be: of a chain, the states that were kept."""
+    kept = states_kept(fitted)
+    if kept == 0:
+        raise DilnError(f"{model}: no state of its chain was kept; fit it with --keep-states, or leave out --method")
+    return wanted if kept is None else min(wanted, kept)
 
 
 def _documents(fitted: "Fitted", source: str, reading: Given, text: Given, jobs: int, quiet: bool) -> Documents:

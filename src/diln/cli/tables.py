@@ -66,16 +66,70 @@ def size_on_disk(directory: Path) -> int:
 
 def summary(fitted: "Fitted") -> dict[str, str]:
     """A model in a few facts."""
-    bound, perplexity = fitted.bound, last(fitted, "perplexity")
-    done = fitted.parameters.learning_method == "batch" and fitted.passes >= fitted.parameters.plan().max_iter
+    score, perplexity = last(fitted, "score"), last(fitted, "perplexity")
     return {
         "model": fitted.kind,
         "documents": f"{fitted.population:,.0f}",
         "topics": f"{fitted.n_topics:,} in use of {fitted.posterior.n_topics:,}",
-        "bound": "" if bound is None else f"{bound:,.0f}",
+        "inference": f"{fitted.parameters.inference}, learning: {learning(fitted)}",
+        "sweeps" if swept(fitted) else "passes": _passes(fitted),
+        "bound": "" if fitted.bound is None else f"{fitted.bound:,.0f}",
+        "score": "" if score is None else f"{score:.3f}, mean log probability of a token given the others",
         "perplexity": "" if perplexity is None else f"{perplexity:,.1f}",
-        "passes": f"{fitted.passes:,}{', as many as were allowed' if done else ''}",
     }
+
+
+def _passes(fitted: "Fitted") -> str:
+    """How often a model has gone over its documents, and whether it could have gone on."""
+    parameters, method = fitted.parameters, learning(fitted)
+    if method == "online":
+        return f"{fitted.passes:,}"
+    plan = parameters.sampling_plan(method) if parameters.inference == "sampling" else parameters.plan()
+    averaged = f", the last {states_averaged(fitted):,} averaged" if swept(fitted) else ""
+    return f"{fitted.passes:,}{averaged}{', as many as were allowed' if fitted.passes >= plan.max_iter else ''}"
+
+
+def learning(fitted: "Fitted") -> str:
+    """How a model has learned: batch, grow or online."""
+    if fitted.steps:
+        return "online"
+    return fitted.parameters.method(int(fitted.population), float(fitted.posterior.topic_tokens.sum()))
+
+
+def swept(fitted: "Fitted") -> bool:
+    """Whether a model is of sweeps over all its documents."""
+    return fitted.parameters.inference == "sampling" and learning(fitted) != "online"
+
+
+def states_averaged(fitted: "Fitted") -> int | None:
+    """States of a chain that a model is the mean of."""
+    return getattr(fitted.posterior, "n_states", None)
+
+
+def states_kept(fitted: "Fitted") -> int | None:
+    """States of a chain that a model has beside their mean."""
+    states = getattr(fitted.posterior, "states", None)
+    return None if states is None else len(states)
+
+
+def location_variance(fitted: "Fitted") -> float | None:
+    """c of a model with locations, as given or as learned."""
+    if fitted.locations is None:
+        return None
+    state = getattr(fitted.posterior, "state", None)
+    return fitted.parameters.variance if state is None else float(state.variance)
+
+
+def found_json(fitted: "Fitted") -> dict[str, Any]:
+    """What a fit has found, and how, for machines."""
+    return {
+        "topics_in_use": fitted.n_topics, "truncation": fitted.posterior.n_topics, "alpha": fitted.alpha,
+        "beta": fitted.beta, "topic_prior": fitted.posterior.prior, "location_variance": location_variance(fitted),
+        "inference": fitted.parameters.inference, "learning": learning(fitted), "bound": fitted.bound,
+        "score": last(fitted, "score"), "perplexity": last(fitted, "perplexity"), "passes": fitted.passes,
+        "steps": fitted.steps, "states_averaged": states_averaged(fitted),
+        "states_kept": states_kept(fitted), "seed": fitted.seed,
+    }  # fmt: skip
 
 
 def last(fitted: "Fitted", name: str) -> float | None:

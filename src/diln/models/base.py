@@ -18,7 +18,7 @@ from diln.corpus.vocabulary import check_vocabulary
 from diln.engine.threads import Threads, cut
 from diln.errors import DilnWarning
 from diln.inference.loops import Progress
-from diln.models.counts import PART, CorpusRows, MatrixRows, Rows, aligned, as_rows, in_halves
+from diln.models.counts import PART, CorpusRows, MatrixRows, Rows, aligned, as_rows, in_halves, whole
 from diln.models.fitted import DRAWS, Fitted, Floats
 from diln.models.fitting import first, fit, more
 from diln.models.parameters import Parameters, check_whole, parameters_of
@@ -88,8 +88,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         held_out : counts like X, optional
             The counts to predict.
         method : "plug-in" or "draws"
-            With the expected topics and proportions, or with the probability of each document averaged over
-            ``n_draws`` draws from the posterior, as in the paper.
+            With the expected topics and proportions, or with the probability of each document averaged over draws
+            from the posterior, as in the paper. Of a model fitted by sampling the draws are the states that were kept
+            (``keep_states``).
+        n_draws : int
+            Draws, or states, at most.
+        seed : int
+            For the split in halves.
         """
         check_is_fitted(self)
         if method not in ("plug-in", "draws"):
@@ -144,22 +149,33 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     @property
     def n_topics_(self) -> int:
-        """Number of topics in use: those that hold at least a thousandth of the tokens."""
+        """Number of topics in use: those that hold at least one in 500 tokens."""
         return self._known().n_topics
 
     @property
     def history_(self) -> list[dict[str, Any]]:
-        """What was seen of each pass (batch) or step (online): bound, its terms, perplexity, topics in use, time."""
+        """What was seen of each sweep or pass, or of each step of online learning, as a list of dicts.
+
+        ``iteration``, ``documents`` visited so far, ``seconds``, ``n_topics`` in use, ``alpha``, ``beta``. Of sampling
+        also ``score``, the mean log probability of a token given all others, ``topic_word_prior``,
+        ``location_variance``, ``n_components`` (topics that there are, in use or not) and ``n_states`` averaged so far;
+        of variational inference ``bound``, its ``terms``, and ``perplexity`` as often as ``evaluate_every`` says.
+        """
         return self._known().history
 
     @property
     def bound_(self) -> float | None:
-        """Lower bound on ln p(documents and point estimates) at the last pass of batch inference."""
+        """Lower bound on ln p(documents and point estimates) at the last pass of variational batch inference."""
         return self._known().bound
 
     @property
+    def learning_method_(self) -> str:
+        """How the model was learned, "batch", "grow" or "online": what "auto" has chosen; "online" for a stream."""
+        return self._known().method
+
+    @property
     def n_iter_(self) -> int:
-        """Passes over the documents."""
+        """Sweeps or passes over the documents."""
         return max(1, self._known().passes)
 
     @property
@@ -233,11 +249,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             raise
         check_non_negative(table, type(self).__name__)
         counts = as_rows(table)
-        check_counts(counts, type(self).__name__)
-        return counts
+        sampled = (self.fitted_.parameters if hasattr(self, "fitted_") else self).inference == "sampling"
+        check_counts(counts, type(self).__name__, rounds=sampled)
+        return as_rows(whole(counts)) if sampled else counts
 
 
-def check_counts(counts: csr_array, name: str) -> None:
+def check_counts(counts: csr_array, name: str, *, rounds: bool) -> None:
     """Raise if the values are proportions or TF-IDF, warn if they are otherwise not counts."""
     if not (counts.data % 1).any():
         return
@@ -251,9 +268,9 @@ def check_counts(counts: csr_array, name: str) -> None:
                 f"{name} was given rows that are normalised (proportions or TF-IDF); give raw counts "
                 "(CountVectorizer in place of TfidfVectorizer)"
             )
+    taken = "rounded up, for sampling is of whole tokens" if rounds else "taken as weights of terms"
     warn(
-        f"{name} was given values that are not whole numbers; they are taken as weights of terms, but it is made for "
-        "raw counts",
+        f"{name} was given values that are not whole numbers; they are {taken}; it is made for raw counts",
         DilnWarning,
         stacklevel=5,
     )
@@ -265,6 +282,8 @@ class _Printed:
     def look(self, progress: Progress) -> None:
         """Write a line."""
         shown = [f"pass {progress.iteration}", f"{progress.documents:,} documents", f"{progress.n_topics} topics"]
+        shown += [] if progress.score is None else [f"score {progress.score:.4f}"]
+        shown += [f"{progress.n_states} states averaged"] if progress.n_states else []
         shown += [] if progress.bound is None else [f"bound {progress.bound:.6g}"]
         shown += [] if progress.perplexity is None else [f"perplexity {progress.perplexity:.1f}"]
         sys.stderr.write(f"{', '.join(shown)}, {progress.seconds:.1f} s\n")

@@ -1,18 +1,20 @@
 """A fit on its way, on disk: written now and then, and taken up again by a fit of the same documents."""
 
-import json
-import shutil
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from warnings import warn
 
 import numpy as np
 
-from diln.errors import StoreError
-from diln.files import MANIFEST, Kind
+from diln.errors import DilnWarning, StoreError
+from diln.files import LOCK, MANIFEST, Kind, writing
 from diln.inference.documents import Array
-from diln.models.counts import Rows
+from diln.models import start
+from diln.models.counts import PART, Rows
 from diln.models.files import MODEL, StoredModel, read_model, write_model
 from diln.models.parameters import Parameters
 
@@ -21,53 +23,107 @@ CHECKPOINT = Kind(
     schema=1,
     noun="checkpoint",
     make="begin without --resume",
-    mend="begin again without --resume",
+    mend="begin anew with --force in place of --resume",
     part=MODEL.part,
     parts=MODEL.parts,
 )
-LOOKED_AT = 1000  # documents that two fits are told apart by, beside their numbers
-FREE = ("n_jobs", "verbose", "random_state")  # parameters that the result does not depend on, or the seed stands for
+FREE = ("n_jobs", "verbose", "max_time")  # parameters that may be others when a fit is taken up
 
 
 class Checkpoints:
-    """Where a fit is kept while it is on its way, and how often it is written there."""
+    """Where a fit is kept while it is on its way, and how often it is written there.
 
-    def __init__(self, directory: str | Path, every: float, *, resume: bool = False) -> None:
-        self.directory, self.every, self.resume = Path(directory), every, resume
+    ``name`` says what the parameters are called where a message is about them.
+    """
+
+    def __init__(
+        self, directory: str | Path, every: float, *, resume: bool = False, name: Callable[[str], str] = str
+    ) -> None:
+        self.directory, self.every, self.resume, self.name = Path(directory), every, resume, name
         self.written = time.monotonic()
+        self.current = False  # whether what is on disk is of the fit under way
+
+    @property
+    def there(self) -> bool:
+        """Whether a fit has left something."""
+        return (self.directory / MANIFEST).exists()
 
     @property
     def due(self) -> bool:
         """Whether it is time to write."""
         return time.monotonic() - self.written >= self.every
 
+    def check(self) -> None:
+        """Raise if no checkpoint can be written: better known before the fit than amid it."""
+        try:
+            with writing(self.directory, CHECKPOINT, "replace"):
+                pass
+        except OSError as error:
+            raise StoreError(f"{self.directory}: cannot be written ({error.strerror}); fit without it") from None
+
     def write(self, content: dict[str, Any], tensors: dict[str, Array], vocabulary: list[str]) -> None:
-        """Replace what is there, in one step."""
-        write_model(self.directory, content, tensors, vocabulary, CHECKPOINT)
+        """Replace what is there, in one step; where that cannot be, it stays, and the fit goes on all the same."""
+        try:
+            write_model(self.directory, content, tensors, vocabulary, CHECKPOINT)
+            self.current = True
+        except (StoreError, MemoryError) as error:
+            reason = str(error) or "there is not enough memory"
+            warn(f"no checkpoint was written, and the fit goes on without: {reason}", DilnWarning, stacklevel=2)
         self.written = time.monotonic()
 
-    def found(self, fingerprint: str) -> StoredModel | None:
+    def found(self, fingerprint: dict[str, Any]) -> StoredModel | None:
         """What a fit of the same documents and parameters has left, where it is to be taken up and there is any."""
-        if not self.resume or not (self.directory / MANIFEST).exists():
+        if not self.resume or not self.there:
             return None
         stored = read_model(self.directory, CHECKPOINT)
-        if stored.content["fingerprint"] != fingerprint:
+        before = stored.content["fingerprint"]
+        other = [key for key in {**before, **fingerprint} if before.get(key) != fingerprint.get(key)]
+        if other:
             raise StoreError(
-                f"{self.directory}: the checkpoint is of other documents or other parameters; give those that it was "
-                "begun with, or begin again without --resume"
+                f"{self.directory}: the checkpoint is of {self._told(other[0], before, fingerprint)}; give what it was "
+                "begun with, or begin anew with --force in place of --resume"
             )
+        self.current = True
         return stored
 
+    def _told(self, key: str, before: dict[str, Any], now: dict[str, Any]) -> str:
+        """What is other about a fit: its documents, or a parameter."""
+        if key == "documents":
+            return "other documents"
+        if key == "init":
+            return f"a fit with another {self.name(key)}"
+        old, new = ("left out" if one.get(key) is None else one[key] for one in (before, now))
+        return f"a fit with {self.name(key)} {old}, not {new}"
+
     def remove(self) -> None:
-        """The fit is done, and its model is safe."""
-        shutil.rmtree(self.directory, ignore_errors=True)
+        """The fit is done, and its model is safe: leave nothing but what is not ours."""
+        if self.directory.is_dir():
+            with suppress(StoreError, OSError):
+                with writing(self.directory, CHECKPOINT, "replace"):
+                    (self.directory / MANIFEST).unlink(missing_ok=True)
+                (self.directory / LOCK).unlink(missing_ok=True)
+                self.directory.rmdir()
 
 
-def fingerprint(parameters: Parameters, rows: Rows, vocabulary: list[str]) -> str:
-    """What tells fits apart: parameters, terms, numbers of documents and tokens, and the first documents."""
+def fingerprint(parameters: Parameters, rows: Rows, vocabulary: list[str]) -> dict[str, Any]:
+    """What tells fits apart: the model, its parameters, and the documents."""
     told = {name: value for name, value in parameters.to_json().items() if name not in FREE}
-    first = rows.take(np.arange(min(LOOKED_AT, rows.n_docs)))
-    digest = sha256(json.dumps([told, vocabulary, rows.n_docs, rows.n_tokens], sort_keys=True).encode())
-    for array in (first.indptr.astype(np.int64), first.indices.astype(np.int64), first.data):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
+    if not isinstance(parameters.init, str | None):
+        told["init"] = digest(*start.of_model(parameters.init, vocabulary))
+    return {"model": parameters.kind, **told, "documents": documents(rows, vocabulary)}
+
+
+def documents(rows: Rows, vocabulary: list[str]) -> str:
+    """A digest of all counts and terms."""
+    found = sha256("\n".join([str(rows.n_docs), *vocabulary]).encode(errors="surrogatepass"))
+    for part in rows.parts(PART):
+        found.update(digest(part.indptr, part.indices, part.data).encode())
+    return found.hexdigest()
+
+
+def digest(*arrays: Array) -> str:
+    """A digest of arrays, the same for the same numbers in another type."""
+    found = sha256()
+    for array in arrays:
+        found.update(np.ascontiguousarray(array, np.float64).data)
+    return found.hexdigest()

@@ -150,7 +150,7 @@ def as_rows(X: Any) -> csr_array:
 
 
 def whole(counts: csr_array) -> csr_array:
-    """Counts as whole numbers: what is less than one token more is one token more."""
+    """Counts as whole numbers: a part of a token is a token."""
     rounded = np.ceil(counts.data)
     if rounded.max(initial=0) > MOST_TOKENS:
         raise ValueError(f"there is a count of {rounded.max():,.0f}; sampling takes up to {MOST_TOKENS:,} of one term")

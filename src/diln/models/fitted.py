@@ -21,6 +21,7 @@ from diln.models.parameters import KINDS, Parameters
 
 Floats = NDArray[np.float64]
 DRAWS = 20
+STATE = ("seed", "steps", "seen", "population", "passes", "method")
 
 
 @dataclass
@@ -35,6 +36,7 @@ class Fitted:
     seen: int = 0  # documents visited, each as often as it was
     population: float = 0  # documents that the model stands for
     passes: int = 0  # passes over the documents that ``fit`` was given
+    method: str = "batch"  # how it was learned: batch, grow or online
     history: list[dict[str, Any]] = field(default_factory=list)
     rule: dict[str, Any] | None = None  # how text was made into counts, where that is known
     named: bool = False  # whether the counts came with the names of their columns
@@ -71,7 +73,7 @@ class Fitted:
 
     @property
     def n_topics(self) -> int:
-        """Topics that hold at least a thousandth of the tokens."""
+        """Topics that hold at least one in 500 tokens."""
         return topics_in_use(self.posterior.topic_tokens)
 
     @property
@@ -167,7 +169,7 @@ class Fitted:
             "class": self.kind,
             "parameters": self.parameters.to_json(),
             "prior": self.posterior.prior,
-            "state": {name: getattr(self, name) for name in ("seed", "steps", "seen", "population", "passes")},
+            "state": {name: getattr(self, name) for name in STATE},
             "history": self.history,
             "rule": self.rule,
             "named": self.named,
@@ -209,8 +211,8 @@ def stored_parameters(content: dict[str, Any]) -> Parameters:
     values: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in content["parameters"].items()
     }
-    if values["init"] not in ("kmeans", "random"):  # another model, which has done its part
-        values["init"] = "kmeans"
+    if values["init"] not in (None, "draws", "kmeans", "random"):  # another model, which has done its part
+        values["init"] = None
     if isinstance(values["random_state"], str):  # a generator, of which the seed was drawn
         values["random_state"] = content["state"]["seed"]
     return KINDS[content["class"]](**values)

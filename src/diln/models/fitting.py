@@ -50,7 +50,7 @@ def fit(
 
 
 def _warn_of_too_few(fitted: Fitted) -> None:
-    size = fitted.posterior.n_topics
+    size = fitted.parameters.truncation
     if fitted.kind != "LDA" and fitted.parameters.n_components != "auto" and fitted.n_topics == size > 1:
         warn(
             f"all {size} topics are in use, so there may be more; fit again with a larger n_components, or leave it "
@@ -75,7 +75,8 @@ def begin(parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, 
         np.ascontiguousarray(statistics, np.float32), parameters.topic_prior("batch"), parameters.weights(rng)
     )
     population = parameters.total_samples or rows.n_docs
-    return Fitted(parameters, posterior, vocabulary, seed, population=population, rule=rows.rule)
+    method = parameters.method(rows.n_docs, tokens)
+    return Fitted(parameters, posterior, vocabulary, seed, population=population, method=method, rule=rows.rule)
 
 
 def _start(
@@ -139,6 +140,7 @@ def first(parameters: Parameters, rows: Rows, vocabulary: list[str]) -> Fitted:
             fitted = sampling.first(parameters, rows, vocabulary, seed, threads)
         else:
             fitted = begin(parameters, rows, vocabulary, seed, threads)
+            fitted.method = "online"
             _steps(fitted, rows, threads)
         fitted.refresh(threads)
     return fitted

@@ -13,39 +13,62 @@ class LDA(TopicModel):
     ----------
     n_components : int
         Number of topics.
-    topic_word_prior : float
-        gamma_0, the parameter of the topics' symmetric Dirichlet prior; smaller values give sharper topics.
     doc_topic_prior : float or "auto", optional
         Parameter of the documents' symmetric Dirichlet prior, 1 / n_components unless given; "auto" learns one for each
         topic.
-    inference : "variational"
-        How the posterior is found: mean-field variational inference, as in the paper.
-    learning_method : "batch" or "online"
-        All documents before each update of the topics, or mini-batches of them.
-    learning_decay, learning_offset : float
-        Step t of online learning has length ``(learning_offset + t) ** -learning_decay``, t from 0.
+    topic_word_prior : float or "auto", optional
+        gamma_0, the parameter of the topics' symmetric Dirichlet prior; smaller values give sharper topics. 0.02 unless
+        given, 0.05 online, 0.1 of variational inference; "auto" learns it (sampling alone).
+    inference : "sampling" or "variational"
+        How the posterior is found: by Gibbs sampling with Polya-Gamma variables, or by mean-field variational inference
+        as in the paper.
+    learning_method : "auto", "batch", "grow" or "online"
+        "batch" has all documents in every sweep; "grow" begins with 10,000 documents, goes on with 50,000, then with
+        all; "online" learns from ``batch_size`` documents at a time, and need not have the others in memory. "auto" is
+        "batch" up to 20,000 documents, then "grow" up to 200 million tokens, then "online"; "batch" where inference is
+        variational, which knows no "grow".
+    learning_decay, learning_offset : float, optional
+        Step t of online learning has length ``(learning_offset + t) ** -learning_decay``, t from 0; 0.5 and 20 unless
+        given, 0.6 and 25 of variational inference.
     max_iter : int, optional
-        Passes over the documents; 100 at most in batch, 5 online.
-    tol : float
-        Relative change of the bound between two passes that ends batch learning.
-    batch_size : int
-        Documents in a mini-batch.
+        Sweeps at most: 200 unless given, 80 of "grow", and of "online" 1 pass over the documents. Of variational
+        inference passes: 100 in batch, 5 online.
+    max_time : float, optional
+        Seconds after which sampling ends, with what it has by then. Of sampling alone.
+    tol : float, optional
+        Batch learning is at rest when the score gains less than this in 10 sweeps, in nats a token: 0.002 unless given.
+        Of variational inference the relative change of the bound between two passes that ends it, 0.001 unless given.
+    batch_size : int, optional
+        Documents of a step of online learning; 500 unless given, 250 of variational inference.
     total_samples : int, optional
         Number of documents of the stream that ``partial_fit`` sees; unless given, those seen so far.
     evaluate_every : int
-        Compute the perplexity every so many passes (batch) or steps (online); 0 for never.
+        Compute the perplexity every so many passes (batch) or steps (online); 0 for never. Of variational inference
+        alone: sampling shows its score.
     mean_change_tol : float
-        A new document is settled when its topics' expected tokens change by less than this on average.
-    max_doc_update_iter : int
-        Updates of a new document at most.
-    init : "kmeans", "random" or a fitted model
-        Where the topics start: three rounds of k-means on documents with L1 distance, noise, or that model's topics.
+        A new document is settled when its topics' expected tokens change by less than this: on average, or, of
+        sampling, in all, as a share of its tokens.
+    max_doc_update_iter : int, optional
+        Updates of a new document at most; 50 unless given, 100 of variational inference.
+    n_states : int, optional
+        Late states of the chain that the model is the mean of; 50 unless given, 12 of "grow", and no more than half the
+        sweeps. Of sampling alone, as are the next three.
+    keep_states : int
+        How many of these are kept for ``perplexity(method="draws")``, the last ones; online learning keeps none.
+    warm_up : int
+        Of no effect: sweeps before locations, of which there are none.
+    polya_gamma : "mean" or "exact"
+        Whether Polya-Gamma variables are set to their means, which is faster and hardly ever matters, or drawn.
+    init : str or a fitted model, optional
+        Where the topics start. Of sampling "draws", from draws of every token's topic, or a model, from draws given its
+        topics. Of variational inference "kmeans", from three rounds of k-means on documents with L1 distance, "random",
+        from noise, or a model. The first of each unless given.
     n_jobs : int, optional
-        Threads; -1 for all cores. The result does not depend on it.
+        Threads, 1 unless given; -1 for all cores. The result does not depend on it.
     random_state : int, Generator, RandomState, optional
         For the same bits again.
     verbose : int
-        1 to write a line for each pass (batch) or step (online) to the standard error stream.
+        1 to write a line for each sweep, pass or step to the standard error stream.
 
     Attributes
     ----------
@@ -54,11 +77,14 @@ class LDA(TopicModel):
     topic_weights_ : ndarray (n_components,)
         Share of the tokens that each topic holds.
     n_topics_ : int
-        Topics in use: those that hold at least a thousandth of the tokens.
+        Topics in use: those that hold at least one in 500 tokens.
     doc_topic_prior_ : ndarray (n_components,)
         Parameters of the documents' Dirichlet prior.
-    bound_, history_, n_iter_
-        The last bound, what was seen of every pass, and the number of passes.
+    history_ : list of dict
+        What was seen of every sweep, pass or step: among others the ``score`` of sampling, the mean log probability of
+        a token given all others, or the ``bound`` of variational inference.
+    bound_, n_iter_, learning_method_
+        The last bound, if any, the number of sweeps or passes, and how the model was learned: what "auto" has chosen.
     vocabulary_ : list of str
         The terms.
     """

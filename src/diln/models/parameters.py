@@ -15,8 +15,8 @@ from diln.inference.sampling.tokens import MOST_TOPICS
 from diln.inference.weights import DirichletWeights, LocatedWeights, StickWeights, Weights
 
 GROWN = 20_000  # documents from which on sampling begins with some of them
-STAGES = ((10_000, 40), (50_000, 10))  # documents, sweeps
-GROWN_SWEEPS, GROWN_STATES = 30, 12  # over all documents, once they are in play
+STAGES = ((20_000, 60), (60_000, 20))  # documents, sweeps
+GROWN_SWEEPS, GROWN_STATES = 25, 10  # over all documents, once they are in play
 IN_MEMORY = 200_000_000  # tokens whose topics are kept in memory, unless told otherwise
 INFERENCES = ("sampling", "variational")
 METHODS = ("auto", "batch", "grow", "online")
@@ -26,7 +26,7 @@ SETTLED: dict[str, dict[str, Any]] = {
     "sampling": {
         "topic_word_prior": 0.02, "n_dims": 10, "location_variance": 0.5, "alpha_prior": (1.0, 1.0),
         "beta_prior": (1.0, 1e-3), "learning_decay": 0.5, "learning_offset": 20.0, "tol": 0.002, "batch_size": 500,
-        "max_doc_update_iter": 40, "init": "draws",
+        "max_doc_update_iter": 50, "init": "draws",
     },
     "variational": {
         "topic_word_prior": 0.1, "n_dims": 20, "location_variance": None, "alpha_prior": (1.0, 1e-3),
@@ -36,7 +36,7 @@ SETTLED: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 PASSES = 100  # of variational inference at most, in batch, unless told otherwise
 EPOCHS = 5  # of it online
-SWEEPS, STATES = 200, 50  # of sampling at most, and of them averaged
+SWEEPS, STATES = 150, 50  # of sampling at most, and of them averaged
 LEARNED_PRIOR = (1.0, 1.0)  # shape and rate of what is learned on request: gamma_0, 1 / c
 ONLINE_TOPIC_PRIOR = 0.05  # of sampling: steps need smoother topics than sweeps
 VARIATIONAL_TOPICS = 200  # at most, where n_components is "auto"

@@ -12,6 +12,7 @@ from diln.inference.documents import Array
 from diln.inference.loops import Look, Progress, topics_in_use
 from diln.inference.sampling import loops
 from diln.inference.sampling.chain import Chain
+from diln.inference.sampling.corpus_step import expect_tables
 from diln.inference.sampling.loops import Plan, Run
 from diln.inference.sampling.online import Running
 from diln.inference.sampling.sampled import Sampled
@@ -25,7 +26,6 @@ from diln.models.files import StoredModel
 from diln.models.fitted import Fitted
 from diln.models.parameters import Parameters
 from diln.prob.streams import key_of
-from diln.prob.tables import expected_tables
 
 STARTED = 20_000  # documents of the chain that stochastic learning starts from
 START_SWEEPS = 30  # of it
@@ -40,10 +40,14 @@ def fit(
     checkpoints: Checkpoints | None,
 ) -> Fitted:  # fmt: skip
     """Fit a model by sampling, or go on with a fit that was stopped."""
-    keeper = Keeper(checkpoints, fingerprint(parameters, rows, vocabulary) if checkpoints else "", vocabulary)
+    keeper = Keeper(checkpoints, fingerprint(parameters, rows, vocabulary) if checkpoints else {}, vocabulary)
     method, found = parameters.method(rows.n_docs, rows.n_tokens), keeper.found()
+    if found is not None and look is not None:
+        for entry in found.content.get("fitted", found.content)["history"]:
+            look.look(Progress(**entry))
     if found is not None and found.content["phase"] == "online":
         fitted = Fitted.restored(found.content["fitted"], dict(found.tensors), vocabulary)
+        fitted.parameters = parameters  # those that do not matter to the result may be others
     else:
         seed = seed if found is None else found.content["seed"]
         fitted = begin(parameters, rows, vocabulary, seed, method, threads, look, keeper, found)
@@ -78,7 +82,7 @@ def begin(
     passes = run.chain.number if method != "online" else 0
     return Fitted(
         parameters, posterior, vocabulary, seed, seen=run.visited, population=population, passes=passes,
-        history=history, rule=rows.rule,
+        method=method, history=history, rule=rows.rule,
     )  # fmt: skip
 
 
@@ -86,6 +90,7 @@ def first(parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, 
     """A model of the first documents of a stream: a chain over them, and steps over what is too much for a chain."""
     head = HeadRows(rows, min(rows.n_docs, STARTED))
     fitted = begin(parameters, head, vocabulary, seed, "batch", threads)
+    fitted.method = "online"
     if parameters.total_samples is None:
         fitted.population = float(rows.n_docs)
     size = int(parameters.settled("batch_size"))
@@ -171,7 +176,7 @@ def running_of(chain: Chain, threads: Threads) -> Running:
     docs, key = chain.docs, key_of(chain.seed, chain.number, LAST)
     sums = draw_tokens(chain.state, docs, key, threads)
     places = draw_documents(chain.state, docs, key, threads)
-    return Running(expected_tables(sums.histogram, chain.state.a0), sums.softs, places.precision, places.linear)
+    return Running(expect_tables(sums, chain.state.a0), sums.softs, places.precision, places.linear)
 
 
 def pass_over(fitted: Fitted, rows: Rows, threads: Threads, look: Look | None, keeper: "Keeper") -> None:
@@ -213,7 +218,7 @@ def learn(fitted: Fitted, counts: csr_array, threads: Threads) -> float:
 class Keeper:
     """Writes a fit down when it is time to."""
 
-    def __init__(self, checkpoints: Checkpoints | None, fingerprint: str, vocabulary: list[str]) -> None:
+    def __init__(self, checkpoints: Checkpoints | None, fingerprint: dict[str, Any], vocabulary: list[str]) -> None:
         self.checkpoints, self.fingerprint, self.vocabulary = checkpoints, fingerprint, vocabulary
 
     def found(self) -> StoredModel | None:

@@ -245,12 +245,17 @@ def test_count_topics_counts_those_in_range_that_have_one():
         np.testing.assert_array_equal(n, np.bincount(here[here != NO_TOPIC], minlength=16))
 
 
-def test_count_table_adds_every_token():
-    _, docs = problem(14, 20)
-    table = np.ones((docs.tokens.n_terms, 32), np.float32)
-    tokens = docs.tokens
-    count_table(tokens.indptr, tokens.indices, tokens.counts, tokens.starts, docs.topics, table)
-    np.testing.assert_array_equal(table, 1 + counted(docs, 32)[0])
+def test_count_table_adds_every_token_that_has_a_topic():
+    state, docs = problem(14, 20)
+    table, totals = np.ones_like(state.table), np.full(state.width, 2.0)
+    tokens, right = docs.tokens, counted(docs, state.width)
+    count_table(tokens.indptr, tokens.indices, tokens.counts, tokens.starts, docs.topics, table, totals)
+    np.testing.assert_array_equal(table, 1 + right[0])
+    np.testing.assert_array_equal(totals, 2 + right[1])
+    docs.topics[:] = NO_TOPIC
+    count_table(tokens.indptr, tokens.indices, tokens.counts, tokens.starts, docs.topics, table, totals)
+    np.testing.assert_array_equal(table, 1 + right[0])
+    np.testing.assert_array_equal(totals, 2 + right[1])
 
 
 def test_recount_forgets_what_was_there():

@@ -23,7 +23,7 @@ SETTLING = 3  # first sweeps, in which the weights stay as they are
 PRIOR_EVERY = 5  # sweeps from one draw of gamma_0 to the next: it hardly moves, and reads the whole table
 NEAR = 0.3  # of a location's prior deviation: how far from the origin topics are put when the gate opens
 
-TOKENS, WEIGHTS, PLACES = range(3)  # what a stream is for
+TOKENS, WEIGHTS, PLACES, OPENING = range(4)  # what a stream is for
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class Chain:
 
     def open(self) -> None:
         """Let locations in: topics near the origin, documents at it."""
-        rng = np.random.default_rng([self.seed, self.number, PLACES])
+        rng = np.random.default_rng([self.seed, self.number, OPENING])
         self.state.open(self.prior.n_dims, NEAR * np.sqrt(self.state.variance), rng)
         self.everything.u = np.zeros((len(self.everything), self.prior.n_dims), np.float32)
 
@@ -70,7 +70,7 @@ class Chain:
             draw_locations(self.state, found, self.prior, rng)
 
     def _omega(self, shape: Array, psi: Array, start: int) -> Array:
-        rng = np.random.default_rng([self.seed, self.number, PLACES, start])
+        rng = np.random.default_rng([self.seed, self.number, PLACES, start + 1])
         return draw_polya_gamma(shape, psi, rng)
 
     def keep(self, topics: Array) -> None:

@@ -1,13 +1,14 @@
 """The corpus' own draws, each given sums over documents: weights, locations, and what their priors leave open."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.special import digamma
 
 from diln.inference.documents import Array
 from diln.inference.sampling.state import LEAST_WEIGHT, State
-from diln.prob.tables import draw_tables
+from diln.prob.tables import draw_tables, expected_tables
 
 LONGEST = 1024  # columns of a histogram of tokens: what is longer is counted in the last
 
@@ -29,9 +30,10 @@ class Prior:
 class Sums:
     """What the weights need of documents."""
 
-    histogram: Array  # (width, J) documents that have so many tokens of a topic
+    histogram: Array  # (width, J) documents that have so many tokens of a topic; in column LONGEST - 1, or more
     softs: Array  # (width,) sum over documents of ln(1 + e^psi)
     score: float = 0.0  # sum over tokens of ln p(term | all other tokens)
+    beyond: list[tuple[int, int]] = field(default_factory=list)  # topic and tokens where these are LONGEST or more
 
 
 @dataclass(slots=True)
@@ -46,9 +48,24 @@ def draw_weights(state: State, sums: Sums, prior: Prior, rng: np.random.Generato
     """a0 given the documents' tables, and before it alpha with a0 integrated out."""
     size = state.n_topics
     tables = draw_tables(sums.histogram[:size], state.a0[:size], rng)
+    for k, n in sums.beyond:
+        tables[k] += rng.poisson(tables_beyond(state.a0[k], n))
     state.alpha = draw_alpha(state, tables, sums.softs[:size], prior, rng)
     shape = state.alpha / state.truncation + tables  # G5
     state.a0[:size] = np.maximum(rng.standard_gamma(shape) / (prior.rate + sums.softs[:size]), LEAST_WEIGHT)
+
+
+def tables_beyond(a: float, n: Any) -> Any:
+    """Tables that guests from the last column of a histogram on are expected at: each has next to no chance of one."""
+    return a * (digamma(a + n) - digamma(a + LONGEST - 1))
+
+
+def expect_tables(sums: Sums, a0: Array) -> Array:
+    """Expected tables of each topic (width,)."""
+    tables = expected_tables(sums.histogram, a0)
+    for k, n in sums.beyond:
+        tables[k] += tables_beyond(a0[k], n)
+    return tables
 
 
 def draw_alpha(state: State, tables: Array, softs: Array, prior: Prior, rng: np.random.Generator) -> float:
@@ -60,7 +77,7 @@ def draw_alpha(state: State, tables: Array, softs: Array, prior: Prior, rng: np.
     histogram = np.bincount(np.minimum(tables, LONGEST - 1), minlength=LONGEST)[np.newaxis]
     used = draw_tables(histogram, np.array([each]), rng)[0]
     beyond = tables[tables >= LONGEST]
-    used += rng.poisson(each * (digamma(each + beyond) - digamma(each + LONGEST - 1))).sum()
+    used += rng.poisson(tables_beyond(each, beyond)).sum()
     gone = state.truncation - len(tables)  # topics that were dropped, which have no table
     rest = np.log1p(softs / prior.rate).sum() + gone * np.log1p(softs.mean() / prior.rate)
     return float(rng.gamma(shape + used) / (rate + rest / state.truncation))
@@ -97,7 +114,7 @@ def draw_topic_prior(state: State, prior: Prior, rng: np.random.Generator) -> No
     histogram = np.bincount(whole, minlength=LONGEST)[np.newaxis]
     tables = draw_tables(histogram, np.array([state.prior]), rng)[0]
     beyond = table[table >= LONGEST].astype(np.float64)
-    tables += rng.poisson(state.prior * (digamma(state.prior + beyond) - digamma(state.prior + LONGEST - 1))).sum()
+    tables += rng.poisson(tables_beyond(state.prior, beyond)).sum()
     used = totals[totals > 0]
     left = np.log(np.maximum(rng.beta(state.n_terms * state.prior, used), np.finfo(float).tiny)).sum()
     state.prior = float(rng.gamma(shape + tables) / (rate - state.n_terms * left))

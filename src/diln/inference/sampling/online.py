@@ -8,11 +8,10 @@ import numpy as np
 from diln.engine.compile import kernel
 from diln.engine.threads import Threads
 from diln.inference.documents import Array
-from diln.inference.sampling.corpus_step import Places, Prior, precisions
+from diln.inference.sampling.corpus_step import Places, Prior, expect_tables, precisions
 from diln.inference.sampling.state import LEAST_WEIGHT, Documents, State
 from diln.inference.sampling.tokens import Tokens, padded
 from diln.inference.sampling.visit import Visited, visit
-from diln.prob.tables import expected_tables
 
 DRAWS = 8  # of the documents of a step
 BURN = 3  # of them that do not count
@@ -65,9 +64,9 @@ def step(
     """
     tokens = Tokens.of(counts)
     docs = Documents.new(tokens, state.n_dims, np.arange(len(tokens)))
-    visited = visit(state, docs, key, DRAWS, BURN, threads, learn=True)
+    visited = visit(state, docs, key, DRAWS, BURN, threads)
     move(state, running, visited, rho, scale)
-    settle(state, running, prior)
+    settle_weights(state, running, prior)
     return visited.sums.score / max(tokens.size * (DRAWS - BURN), 1)
 
 
@@ -79,13 +78,13 @@ def move(state: State, running: Running, visited: Visited, rho: float, scale: fl
     state.totals *= 1 - rho
     state.totals += share * np.bincount(visited.late.ravel(), minlength=state.width)
     sums, found = visited.sums, visited.found
-    new = (expected_tables(sums.histogram, state.a0), sums.softs, found.precision, found.linear)
+    new = (expect_tables(sums, state.a0), sums.softs, found.precision, found.linear)
     for old, added in zip((running.tables, running.softs, running.precision, running.linear), new, strict=True):
         old *= 1 - rho
         old += share * added
 
 
-def settle(state: State, running: Running, prior: Prior) -> None:
+def settle_weights(state: State, running: Running, prior: Prior) -> None:
     """Weights and locations at their means given the sums."""  # G11
     size, dims = state.n_topics, state.n_dims
     if prior.learn_weights:

@@ -13,10 +13,8 @@ from diln.inference.documents import Array
 from diln.inference.known import Inferred, Known
 from diln.inference.sampling.corpus_step import Prior
 from diln.inference.sampling.online import Running, step
+from diln.inference.sampling.settle import settle
 from diln.inference.sampling.state import State
-from diln.inference.sampling.visit import predict
-
-BURN = 4  # one draw in so many of a new document does not count, the first ones
 
 
 @dataclass
@@ -29,6 +27,7 @@ class Sampled(Known):
     seed: int
     n_states: int = 1  # states that were averaged
     states: list[State] = field(default_factory=list)  # those kept
+    _topics: Array | None = field(default=None, init=False, repr=False)
 
     @property
     def statistics(self) -> Array:  # type: ignore[override]
@@ -61,11 +60,19 @@ class Sampled(Known):
         return self.state.beta if self.spec.learn_weights else None
 
     def refresh(self, threads: Threads) -> None:
-        """Nothing follows from the rest that is kept."""
+        """Nothing follows from the rest but the topics, which are made when they are asked for."""
+        self._topics = None
+
+    @property
+    def topics(self) -> Array:
+        """Expected topics (n_terms, n_topics) in single precision."""
+        if self._topics is None:
+            self._topics = expected_topics(self.state)
+        return self._topics
 
     def infer(self, counts: Batch | csr_array, most: int, tolerance: float, threads: Threads) -> Inferred:
-        """The mean of draws of each document, ``most`` in all, given the corpus."""
-        return Inferred(*predict(self.state, counts, self.seed, most, most // BURN, threads))
+        """Each document settled by itself, given the expected topics."""
+        return Inferred(*settle(self.topics, self.a0, self.locations, counts, most, tolerance, threads))
 
     def draws(
         self, counts: csr_array, most: int, tolerance: float, number: int, rng: np.random.Generator, threads: Threads
@@ -74,11 +81,12 @@ class Sampled(Known):
         if not self.states:
             raise ValueError("no state of the chain was kept; fit with keep_states, or use method='plug-in'")
         for state in self.states[-number:]:
-            lam = state.table[:, : state.n_topics].astype(np.float64) + state.prior
-            yield lam / lam.sum(axis=0), predict(state, counts, self.seed, most, most // BURN, threads)[0]
+            one = Sampled(state, self.running, self.spec, self.seed)
+            yield one.topics, one.infer(counts, most, tolerance, threads).proportions
 
     def learn(self, counts: csr_array, number: int, rho: float, scale: float, threads: Threads) -> float:
         """One stochastic step, the ``number``-th, with these documents; returns the mean score of a token."""
+        self._topics = None
         return step(self.state, self.running, counts, (self.seed, number), rho, scale, self.spec, threads)
 
     def tensors(self) -> dict[str, Array]:
@@ -108,6 +116,13 @@ class Sampled(Known):
         states = [State.restored(tensors, one, f".{i}") for i, one in enumerate(numbers["states"])]
         state = State.restored(tensors, numbers["state"])
         return cls(state, running, Prior(**spec), seed, numbers["n_states"], states)
+
+
+def expected_topics(state: State) -> Array:
+    """Expected topics (n_terms, n_topics) of a state, in single precision."""
+    size = state.n_topics
+    inverse = 1 / (state.totals[:size] + state.n_terms * state.prior)
+    return np.ascontiguousarray((state.table[:, :size] + np.float32(state.prior)) * inverse.astype(np.float32))
 
 
 def _fields(record: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from diln.inference.documents import Array
 from diln.inference.sampling.corpus_step import LONGEST, Places, Sums
 from diln.inference.sampling.places import TOGETHER, draw_places, expect_omega, gather_places
 from diln.inference.sampling.state import Documents, State, packed_pairs
-from diln.inference.sampling.tokens import NO_TOPIC, draw_topics
+from diln.inference.sampling.tokens import NO_TOPIC, Tokens, draw_topics
 
 BLOCK = 250_000  # tokens that are drawn given the same counts of other blocks
 MOST_BLOCKS = 16
@@ -102,7 +102,15 @@ def _draw(
         table, totals, state.prior, learning, key, docs.names,
         sums.histogram, sums.softs, *rows_of_topics(state.width),
     )  # fmt: skip
+    sums.beyond = beyond(tokens, docs.topics, first, last)
     return sums
+
+
+def beyond(tokens: Tokens, topics: Array, first: int, last: int) -> list[tuple[int, int]]:
+    """Topic and number of tokens where a document has more of it than a histogram's columns hold."""
+    long = first + np.flatnonzero(np.diff(tokens.starts[first : last + 1]) >= LONGEST)
+    counts = [np.bincount(topics[tokens.starts[m] : tokens.starts[m + 1]]) for m in long]
+    return [(int(k), int(one[k])) for one in counts for k in np.flatnonzero(one >= LONGEST)]
 
 
 def recount(state: State, docs: Documents) -> None:
@@ -155,6 +163,7 @@ def add_sums(sums: list[Sums]) -> Sums:
         out.histogram[:, : one.histogram.shape[1]] += one.histogram
         out.softs += one.softs
         out.score += one.score
+        out.beyond += one.beyond
     return out
 
 

@@ -87,9 +87,13 @@ def pick(sums, x):  # type: ignore[no-untyped-def]
     """The topic that a number x, from 0 to below the total, falls on, given the running sums in lanes."""
     last = sums.size - LANES
     lane = 0
-    while lane < LANES - 1 and x >= sums[last + lane]:
+    while lane < LANES and x >= sums[last + lane]:
         x -= sums[last + lane]
         lane += 1
+    if lane == LANES:  # by rounding beyond the total: the first topic that has any weight
+        lane, x = 0, np.float32(0)
+        while lane < LANES - 1 and sums[last + lane] <= 0:
+            lane += 1
     k = lane
     while k < last and x >= sums[k]:
         k += LANES
