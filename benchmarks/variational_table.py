@@ -38,7 +38,13 @@ def split(counts: csr_array, seed: int = 0) -> tuple[csr_array, csr_array, csr_a
 
 def measure(model: str, prior: float, topics: int, learning: str, seed: int, parts: Any) -> dict[str, Any]:
     train, observed, held_out = parts
-    given: dict[str, Any] = {"inference": "variational", "topic_word_prior": prior, "random_state": seed, "learning_method": learning, "tol": 1e-4}
+    given: dict[str, Any] = {
+        "inference": "variational",
+        "topic_word_prior": prior,
+        "random_state": seed,
+        "learning_method": learning,
+        "tol": 1e-4,
+    }
     if model == "LDA":
         given["doc_topic_prior"] = "auto"
     begun = time.process_time()

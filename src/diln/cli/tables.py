@@ -71,7 +71,7 @@ def summary(fitted: "Fitted") -> dict[str, str]:
         "model": fitted.kind,
         "documents": f"{fitted.population:,.0f}",
         "topics": f"{fitted.n_topics:,} in use of {fitted.posterior.n_topics:,}",
-        "inference": f"{fitted.parameters.inference}, learning: {learning(fitted)}",
+        "inference": f"{fitted.parameters.inference}, learning: {fitted.method}",
         "sweeps" if swept(fitted) else "passes": _passes(fitted),
         "bound": "" if fitted.bound is None else f"{fitted.bound:,.0f}",
         "score": "" if score is None else f"{score:.3f}, mean log probability of a token given the others",
@@ -81,24 +81,17 @@ def summary(fitted: "Fitted") -> dict[str, str]:
 
 def _passes(fitted: "Fitted") -> str:
     """How often a model has gone over its documents, and whether it could have gone on."""
-    parameters, method = fitted.parameters, learning(fitted)
-    if method == "online":
+    if fitted.method == "online":
         return f"{fitted.passes:,}"
-    plan = parameters.sampling_plan(method) if parameters.inference == "sampling" else parameters.plan()
+    parameters = fitted.parameters
+    plan = parameters.sampling_plan(fitted.method) if swept(fitted) else parameters.plan()
     averaged = f", the last {states_averaged(fitted):,} averaged" if swept(fitted) else ""
     return f"{fitted.passes:,}{averaged}{', as many as were allowed' if fitted.passes >= plan.max_iter else ''}"
 
 
-def learning(fitted: "Fitted") -> str:
-    """How a model has learned: batch, grow or online."""
-    if fitted.steps:
-        return "online"
-    return fitted.parameters.method(int(fitted.population), float(fitted.posterior.topic_tokens.sum()))
-
-
 def swept(fitted: "Fitted") -> bool:
     """Whether a model is of sweeps over all its documents."""
-    return fitted.parameters.inference == "sampling" and learning(fitted) != "online"
+    return fitted.parameters.inference == "sampling" and fitted.method != "online"
 
 
 def states_averaged(fitted: "Fitted") -> int | None:
@@ -125,7 +118,7 @@ def found_json(fitted: "Fitted") -> dict[str, Any]:
     return {
         "topics_in_use": fitted.n_topics, "truncation": fitted.posterior.n_topics, "alpha": fitted.alpha,
         "beta": fitted.beta, "topic_prior": fitted.posterior.prior, "location_variance": location_variance(fitted),
-        "inference": fitted.parameters.inference, "learning": learning(fitted), "bound": fitted.bound,
+        "inference": fitted.parameters.inference, "learning": fitted.method, "bound": fitted.bound,
         "score": last(fitted, "score"), "perplexity": last(fitted, "perplexity"), "passes": fitted.passes,
         "steps": fitted.steps, "states_averaged": states_averaged(fitted),
         "states_kept": states_kept(fitted), "seed": fitted.seed,

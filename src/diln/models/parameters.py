@@ -24,7 +24,7 @@ METHODS = ("auto", "batch", "grow", "online")
 # What is taken where a parameter is None, by inference.
 SETTLED: dict[str, dict[str, Any]] = {
     "sampling": {
-        "topic_word_prior": 0.02, "n_dims": 10, "location_variance": 0.5, "alpha_prior": (1.0, 1.0),
+        "topic_word_prior": 0.015, "n_dims": 10, "location_variance": 0.5, "alpha_prior": (1.0, 1.0),
         "beta_prior": (1.0, 1e-3), "learning_decay": 0.5, "learning_offset": 20.0, "tol": 0.002, "batch_size": 500,
         "max_doc_update_iter": 50, "init": "draws",
     },

@@ -1,0 +1,134 @@
+"""How long a chain goes on, what is averaged, and that a run goes on from where it was stored to the same bits."""
+
+import numpy as np
+import pytest
+from small import some_counts
+
+from diln.engine.threads import Threads
+from diln.inference.sampling.chain import Chain
+from diln.inference.sampling.corpus_step import Prior
+from diln.inference.sampling.loops import WINDOW, Plan, Run, at_rest, restore, run, stored
+from diln.inference.sampling.state import Documents, State
+from diln.inference.sampling.tokens import Tokens
+
+COUNTS = some_counts(np.random.default_rng(0), 50, 40)
+
+
+def plan_of(**given):
+    return Plan(**{"max_iter": 24, "n_states": 5, "keep_states": 2, "warm_up": 4, "tol": 0.0, **given})
+
+
+def new_run(seed=0, dims=2):
+    docs = Documents.new(Tokens.of(COUNTS), 0, np.arange(50))
+    state = State.empty(40, 6, 0.1, 0.05, 1.0, 0.5)
+    return Run(Chain(state, docs, Prior(n_dims=dims), seed, len(docs)))
+
+
+def made(plan, one=None, watch=None, stop=None, n_jobs=1):
+    one, seen = one or new_run(), []
+
+    class Stop(Exception):
+        pass
+
+    def keep(now):
+        seen.append(stored(now))
+        if stop is not None and now.chain.number == stop:
+            raise Stop
+
+    with Threads(n_jobs) as threads:
+        try:
+            run(one, plan, threads, watch or (lambda progress: None), keep)
+        except Stop:
+            pass
+    return one, seen
+
+
+def copied(saved):
+    numbers, tensors = saved
+    return numbers, {name: np.array(array) for name, array in tensors.items()}
+
+
+def test_documents_come_in_by_stages():
+    plan = plan_of(stages=((10, 3), (20, 2)))
+    assert [plan.size(number, 50) for number in range(7)] == [10, 10, 10, 20, 20, 50, 50]
+    assert plan.size(0, 7) == 7
+
+
+def test_late_states_are_averaged_and_some_kept():
+    one, _ = made(plan_of())
+    assert one.done
+    assert one.chain.number == 24
+    assert one.average.n_states == 5
+    assert len(one.kept) == 2
+    mean = one.average.state(one.chain.state)
+    assert mean.totals.sum() == pytest.approx(one.chain.everything.tokens.size)
+    assert np.allclose(mean.table.sum(axis=0), mean.totals, rtol=1e-5)
+
+
+def test_topics_are_the_same_ones_in_all_states_that_are_averaged():
+    sizes = []
+    made(plan_of(max_iter=40), watch=lambda progress: sizes.append((progress.n_states, progress.n_components)))
+    assert len({size for states, size in sizes if states}) == 1
+
+
+def test_a_run_at_rest_begins_to_average_early():
+    one, _ = made(plan_of(max_iter=300, tol=1e9))
+    assert one.chain.number == plan_of(max_iter=300).settles + 5 - 1
+
+
+def test_a_run_that_gains_is_not_at_rest():
+    one, plan = new_run(), plan_of(max_iter=300, tol=0.01)
+    one.chain.number = 100
+    one.scores = list(np.linspace(-8, -7, 100))
+    assert not at_rest(one, plan)
+    one.scores = [-7.0] * 2 * WINDOW
+    assert at_rest(one, plan)
+
+
+def test_time_is_kept():
+    one, _ = made(plan_of(max_iter=10**6, max_time=0.5, n_states=1, tol=-1e9))
+    assert one.done
+    assert one.seconds < 10
+    assert one.average.n_states >= 1
+
+
+def test_the_gate_opens_after_the_warm_up_and_in_short_runs_too():
+    one, _ = made(plan_of(max_iter=8, warm_up=100))
+    assert one.chain.state.n_dims == 2
+    assert one.chain.everything.u.any()
+    assert made(plan_of(), new_run(dims=0))[0].chain.state.n_dims == 0
+
+
+@pytest.mark.parametrize("stop", [1, 3, 4, 5, 11, 19, 20, 22, 24])
+def test_a_run_that_was_stopped_goes_on_to_the_same_bits(stop):
+    whole, _ = made(plan_of(stages=((20, 6),)))
+    stopped, seen = made(plan_of(stages=((20, 6),)), stop=stop)
+    again = new_run()
+    restore(again, *copied(seen[-1]))
+    made(plan_of(stages=((20, 6),)), again)
+    assert np.array_equal(again.chain.everything.topics, whole.chain.everything.topics)
+    assert np.array_equal(again.chain.everything.u, whole.chain.everything.u)
+    for name, array in whole.average.state(whole.chain.state).tensors().items():
+        assert np.array_equal(array, getattr(again.average.state(again.chain.state), name)), name
+    assert again.scores == whole.scores
+    assert [state.prior for state in again.kept] == [state.prior for state in whole.kept]
+
+
+def test_runs_of_different_seeds_differ():
+    first, second = made(plan_of())[0], made(plan_of(), new_run(seed=1))[0]
+    assert not np.array_equal(first.chain.everything.topics, second.chain.everything.topics)
+
+
+def test_a_model_without_locations_is_one_whose_locations_are_zero(monkeypatch):
+    """The HDP is DILN with all topics at the origin: the same code, the same draws of tokens and intercepts."""
+
+    def at_origin(self, n_dims, scale, rng):
+        self.ells = np.zeros((n_dims, self.width), np.float32)
+
+    monkeypatch.setattr(State, "open", at_origin)
+    monkeypatch.setattr("diln.inference.sampling.chain.draw_locations", lambda *given: None)
+    located, plain = made(plan_of())[0], made(plan_of(), new_run(dims=0))[0]
+    assert located.chain.state.n_dims == 2
+    assert np.array_equal(located.chain.everything.topics, plain.chain.everything.topics)
+    assert np.array_equal(located.chain.everything.s, plain.chain.everything.s)
+    assert np.array_equal(located.chain.state.a0, plain.chain.state.a0)
