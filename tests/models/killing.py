@@ -50,9 +50,7 @@ def command(corpus: Path, model: Path, learning: str, *options: str, die: int | 
 
 
 def begin(*words: Any, **options: Any) -> subprocess.Popen:
-    return subprocess.Popen(
-        command(*words, **options), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
+    return subprocess.Popen(command(*words, **options), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
 def complete(*words: Any, **options: Any) -> StoredModel:

@@ -11,7 +11,6 @@ from llvmlite import binding as llvm
 from numba import float32, int32, int64, njit
 from scipy import special
 
-from diln.prob.gamma import sigmoid_softplus
 from diln.prob.polya_gamma import FAR, _moments, _parts, draw_polya_gamma, gate_terms
 
 FLOATS, WHOLES = float32[::1], int32[::1]

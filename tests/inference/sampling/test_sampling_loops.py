@@ -1,5 +1,7 @@
 """How long a chain goes on, what is averaged, and that a run goes on from where it was stored to the same bits."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from small import some_counts
@@ -12,6 +14,10 @@ from diln.inference.sampling.state import Documents, State
 from diln.inference.sampling.tokens import Tokens
 
 COUNTS = some_counts(np.random.default_rng(0), 50, 40)
+
+
+class StoppedError(Exception):
+    pass
 
 
 def plan_of(**given):
@@ -27,19 +33,14 @@ def new_run(seed=0, dims=2):
 def made(plan, one=None, watch=None, stop=None, n_jobs=1):
     one, seen = one or new_run(), []
 
-    class Stop(Exception):
-        pass
-
     def keep(now):
         seen.append(stored(now))
         if stop is not None and now.chain.number == stop:
-            raise Stop
+            raise StoppedError
 
     with Threads(n_jobs) as threads:
-        try:
+        with suppress(StoppedError):
             run(one, plan, threads, watch or (lambda progress: None), keep)
-        except Stop:
-            pass
     return one, seen
 
 
@@ -102,7 +103,7 @@ def test_the_gate_opens_after_the_warm_up_and_in_short_runs_too():
 @pytest.mark.parametrize("stop", [1, 3, 4, 5, 11, 19, 20, 22, 24])
 def test_a_run_that_was_stopped_goes_on_to_the_same_bits(stop):
     whole, _ = made(plan_of(stages=((20, 6),)))
-    stopped, seen = made(plan_of(stages=((20, 6),)), stop=stop)
+    _, seen = made(plan_of(stages=((20, 6),)), stop=stop)
     again = new_run()
     restore(again, *copied(seen[-1]))
     made(plan_of(stages=((20, 6),)), again)

@@ -12,6 +12,7 @@ from diln.prob.streams import key_of, mix
 
 EVERY = 5  # sweeps from one look to the next
 DUST = 1e-5  # share of the tokens below which a topic is dropped
+FIRST = 20  # sweeps before topics are split: before, all are about as large
 CROWDED = 0.8  # share of the topics that are in use from which on there are too few
 SPLITTING = 11  # what a stream is for
 
@@ -37,7 +38,7 @@ def tidy(chain: Chain, *, grows: bool) -> None:
     worth = totals >= max(1.0, DUST * totals.sum())
     if chain.prior.prunes and not worth.all():
         chain.keep(np.flatnonzero(worth))
-    if grows and chain.number % (2 * EVERY) == 0:
+    if grows and chain.number >= FIRST and chain.number % (2 * EVERY) == 0:
         split(chain)
 
 
