@@ -1,10 +1,11 @@
 """Whether DILN finds what was planted: topics, and the signs of strong correlations, seed by seed.
 
-python benchmarks/recovery.py [--seeds 20] [--out results.json]
+python benchmarks/recovery.py [--seeds 20] [--topics 40] [--prior 0.05] [--out results.json]
 
 A corpus is drawn from DILN with 12 topics of even weight in 3 dimensions: locations are normal with variance 1 and then
 centred, for a shift of all locations together changes no document; 1,500 documents of 150 tokens, 400 terms, topics
-from a Dirichlet of 0.05, beta 12. A DILN with default parameters is fitted to it.
+from a Dirichlet of 0.05, beta 12. A DILN is fitted to it with default parameters, or with the n_components and the
+topic_word_prior given.
 
 Every planted topic is matched with a found one, one to one, so that the sum of affinities is largest; the affinity of
 two topics is sum_w sqrt(p_w q_w), 1 if they are the same. A pair of planted topics is strong if the cosine of their
@@ -98,6 +99,8 @@ def recovery(truth: Planted, model: Any) -> Recovery:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--topics", type=int)
+    parser.add_argument("--prior", type=float)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -107,7 +110,7 @@ def main() -> None:
     rows = []
     for seed in range(given.seeds):
         truth, begun = planted(seed), time.process_time()
-        model = DILN(random_state=seed).fit(truth.corpus)
+        model = DILN(given.topics or "auto", topic_word_prior=given.prior, random_state=seed).fit(truth.corpus)
         row = {
             "seed": seed, **asdict(recovery(truth, model)), "sweeps": model.n_iter_,
             "cpu_s": time.process_time() - begun,

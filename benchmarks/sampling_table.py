@@ -72,7 +72,7 @@ def ours(model: type, given: dict[str, Any], seed: int, parts: Any) -> dict[str,
 
 
 def tomotopy_lda(size: int, sweeps: int, seed: int, parts: Any) -> dict[str, Any]:
-    import tomotopy  # noqa: PLC0415 - heavy, and only here
+    import tomotopy
 
     train, observed, held_out = parts
     model = tomotopy.LDAModel(k=size, eta=ETA, seed=seed)

@@ -344,6 +344,67 @@ def test_interrupting_a_fit_says_so_and_changes_nothing(before, shelf, tmp_path)
     assert (tmp_path / "m").exists() == (before == "a model")
 
 
+@pytest.fixture
+def stopped_fit(shelf, tmp_path, monkeypatch):
+    """A fit that was interrupted as it was about to save its model, and what it said."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Fitted, "save", interrupted)
+        done = diln("fit", shelf / "corpus", "-o", tmp_path / "m", *FEW, "--checkpoint-every", 0)
+    assert done.code == 130
+    return done
+
+
+def test_a_fit_that_was_interrupted_goes_on_if_told_to(stopped_fit, shelf, tmp_path):
+    kept = tmp_path / "m.checkpoint"
+    assert f"; the same command with --resume goes on from {kept}\n" in stopped_fit.err
+    done = diln("fit", shelf / "corpus", "-o", tmp_path / "m", *FEW, "--resume")
+    assert (done.code, done.err.splitlines()[0]) == (0, f"going on from {kept}")
+    assert Fitted.load(tmp_path / "m").passes == 3
+    assert not kept.exists()
+
+
+def test_a_checkpoint_is_neither_taken_up_nor_forgotten_by_chance(stopped_fit, shelf, tmp_path):
+    line, kept = ("fit", shelf / "corpus", "-o", tmp_path / "m", *FEW), tmp_path / "m.checkpoint"
+    for more in ((), ("--checkpoint-every", 0)):
+        done = diln(*line, *more)
+        assert (done.code, done.out) == (2, "")
+        assert done.err == (
+            f"error: {kept}: a fit that was stopped has left its checkpoint here; go on from it with --resume, or "
+            "begin anew with --force\n"
+        )
+    other = diln(*line, "--seed", 3, "--resume", "-q")
+    assert (other.code, other.out) == (2, "")
+    assert other.err == (
+        f"error: {kept}: the checkpoint is of a fit with --seed 0, not 3; give what it was begun with, or begin anew "
+        "with --force in place of --resume\n"
+    )
+    assert kept.exists()
+    assert diln(*line, "--seed", 3, "--force").code == 0
+    assert Fitted.load(tmp_path / "m").seed == 3
+    assert not kept.exists()
+
+
+def test_where_there_is_nothing_to_go_on_from_a_fit_begins(shelf, tmp_path):
+    done = diln("fit", shelf / "corpus", "-o", tmp_path / "m", *FEW, "--resume")
+    assert done.code == 0
+    assert done.err.splitlines()[0] == f"there is no {tmp_path / 'm'}.checkpoint to go on from; beginning"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m"]
+
+
+def test_where_no_checkpoint_can_be_written_is_said_before_fitting(shelf, tmp_path):
+    (tmp_path / "m.checkpoint").mkdir()
+    (tmp_path / "m.checkpoint" / "thesis.tex").write_text("mine")
+    done = diln("fit", shelf / "corpus", "-o", tmp_path / "m", *FEW, "--checkpoint-every", 0)
+    assert (done.code, done.out) == (2, "")
+    assert "m.checkpoint: holds 'thesis.tex', which is no part of a checkpoint" in done.err
+    assert diln("fit", shelf / "corpus", "-o", tmp_path / "m", *FEW).code == 0
+    assert (tmp_path / "m.checkpoint" / "thesis.tex").exists()
+
+
 def rest_of(terminal: int) -> bytes:
     shown = b""
     while True:

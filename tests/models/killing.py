@@ -25,7 +25,7 @@ from diln.models.files import StoredModel, read_model
 GROWING = ((60, 12), (120, 8))  # documents, sweeps
 STARTED = 100  # documents of the chain that steps start from
 OPTIONS = {
-    "batch": ("--learning", "batch", "--passes", "60"),
+    "batch": ("--learning", "batch", "--passes", "50"),
     "grow": ("--learning", "grow", "--keep-states", "2"),
     "online": ("--learning", "online", "--batch-size", "7", "--model", "hdp"),
 }

@@ -15,8 +15,15 @@ COUNTS = np.random.default_rng(0).poisson(0.8, (60, 20))
 pytestmark = pytest.mark.filterwarnings("ignore:all .* topics are in use:diln.DilnWarning")
 
 
-def small(model, **given):
-    return model(**{"n_components": 5, "random_state": 0, "max_iter": 3, **given})
+each_way = pytest.mark.parametrize("inference", ["sampling", "variational"])
+
+
+def small(model, inference="sampling", **given):
+    return model(**{"inference": inference, "n_components": 5, "random_state": 0, "max_iter": 3, **given})
+
+
+def variational(model, **given):
+    return small(model, "variational", **given)
 
 
 @pytest.mark.parametrize(
@@ -27,39 +34,44 @@ def small(model, **given):
         (HDP, {"topic_word_prior": 0.5}),
     ],
 )  # fmt: skip
-def test_what_a_model_is_made_of_cannot_change_as_it_goes_on(model, change):
-    fitted = small(model).fit(COUNTS).set_params(**change)
+@each_way
+def test_what_a_model_is_made_of_cannot_change_as_it_goes_on(model, inference, change):
+    fitted = small(model, inference).fit(COUNTS).set_params(**change)
     with pytest.raises(ValueError, match=f"{next(iter(change))} is .* begin again with fit"):
         fitted.partial_fit(COUNTS)
     assert np.isfinite(fitted.fit(COUNTS).transform(COUNTS)).all()
 
 
-def test_how_a_model_learns_can_change_as_it_goes_on():
-    fitted = small(HDP).fit(COUNTS).set_params(batch_size=7, learning_decay=0.9, n_jobs=2)
+@each_way
+def test_how_a_model_learns_can_change_as_it_goes_on(inference):
+    fitted = small(HDP, inference).fit(COUNTS).set_params(batch_size=7, learning_decay=0.9, n_jobs=2)
     assert fitted.partial_fit(COUNTS).n_batch_iter_ == 9
 
 
-def test_after_a_fit_that_failed_there_is_no_model():
-    fitted = small(HDP).fit(COUNTS)
+@each_way
+def test_after_a_fit_that_failed_there_is_no_model(inference):
+    fitted = small(HDP, inference).fit(COUNTS)
     with pytest.raises(ValueError, match="no document has a token"):
         fitted.fit(np.zeros((4, 500)))
     assert not hasattr(fitted, "fitted_")
 
 
-def test_counts_over_other_terms_never_reach_the_loops():
-    fitted = small(HDP).fit(COUNTS)
+@each_way
+def test_counts_over_other_terms_never_reach_the_loops(inference):
+    fitted = small(HDP, inference).fit(COUNTS)
     fitted.n_features_in_ = 500
     with pytest.raises(ValueError, match="500 columns but the model knows 20 terms"):
         fitted.transform(np.ones((1, 500), int))
 
 
 @pytest.mark.parametrize("parts", [1, 4])
-def test_a_stream_stands_for_the_documents_that_it_had(parts):
-    stream = small(HDP, batch_size=10)
+@each_way
+def test_a_stream_stands_for_the_documents_that_it_had(inference, parts):
+    stream = small(HDP, inference, batch_size=10)
     for part in np.split(COUNTS, parts):
         stream.partial_fit(part)
     assert stream.fitted_.population == 60
-    assert small(HDP, total_samples=1000).partial_fit(COUNTS).fitted_.population == 1000
+    assert small(HDP, inference, total_samples=1000).partial_fit(COUNTS).fitted_.population == 1000
 
 
 def test_names_of_columns_survive_saving(tmp_path):
@@ -82,7 +94,8 @@ def test_priors_of_any_kind_survive_saving(given, tmp_path):
 @pytest.mark.parametrize("learning", ["batch", "online"])
 def test_documents_without_tokens_do_not_end_a_fit_that_is_watched(learning):
     counts = np.vstack([np.zeros((3, 20), int), COUNTS])
-    fitted = small(HDP, learning_method=learning, batch_size=1, evaluate_every=1).fit(counts)
+    assert small(HDP, learning_method=learning, batch_size=1).fit(counts).n_iter_ >= 1
+    fitted = variational(HDP, learning_method=learning, batch_size=1, evaluate_every=1).fit(counts)
     logged = [entry["perplexity"] for entry in fitted.history_]
     assert all(value is None or value >= 1 for value in logged)
     assert (None in logged) == (learning == "online")
@@ -90,25 +103,40 @@ def test_documents_without_tokens_do_not_end_a_fit_that_is_watched(learning):
 
 @pytest.mark.parametrize("model", [DILN, HDP, LDA])
 @pytest.mark.parametrize("prior", [1e-6, 0.1])
-def test_draws_are_numbers_whatever_the_prior(model, prior):
-    fitted = small(model, topic_word_prior=prior, n_components=30).fit(COUNTS)
+@each_way
+def test_draws_are_numbers_whatever_the_prior(model, inference, prior):
+    kept = {"keep_states": 3, "max_iter": 12} if inference == "sampling" else {}
+    fitted = small(model, inference, topic_word_prior=prior, n_components=30, **kept).fit(COUNTS)
     assert 1 <= fitted.perplexity(COUNTS, method="draws", n_draws=3) < 1e9
     with pytest.raises(ValueError, match="n_draws"):
         fitted.perplexity(COUNTS, method="draws", n_draws=0)
 
 
-def test_a_perplexity_is_never_below_one():
+@each_way
+def test_a_perplexity_is_never_below_one(inference):
     for model in (DILN, HDP, LDA):
-        assert small(model, n_components=7).fit(COUNTS[:, :1] + 1).perplexity(COUNTS[:, :1] + 1) >= 1
+        assert small(model, inference, n_components=7).fit(COUNTS[:, :1] + 1).perplexity(COUNTS[:, :1] + 1) >= 1
 
 
-def test_counts_that_single_precision_cannot_hold_are_refused():
+@each_way
+def test_counts_that_single_precision_cannot_hold_are_refused(inference):
     with pytest.raises(ValueError, match="the largest that can be worked with"):
-        small(LDA).fit(COUNTS * 1e39)
+        small(LDA, inference).fit(COUNTS * 1e39)
 
 
-def test_what_a_model_hands_out_does_not_change_it():
-    fitted = small(DILN).fit(COUNTS)
+def test_counts_that_sampling_cannot_draw_one_by_one_are_refused_at_every_door():
+    huge = COUNTS.astype(float) * 1e9
+    with pytest.raises(ValueError, match="sampling takes up to 16,777,216 of one term"):
+        small(LDA).fit(huge)
+    fitted = small(LDA).fit(COUNTS)
+    for call in (fitted.transform, fitted.perplexity, fitted.partial_fit):
+        with pytest.raises(ValueError, match="sampling takes up to 16,777,216 of one term"):
+            call(huge)
+
+
+@each_way
+def test_what_a_model_hands_out_does_not_change_it(inference):
+    fitted = small(DILN, inference).fit(COUNTS)
     before = fitted.transform(COUNTS)
     locations = fitted.topic_locations_
     locations += 1
@@ -120,11 +148,12 @@ def test_what_a_model_hands_out_does_not_change_it():
     np.testing.assert_allclose(fitted.topic_word_, fitted.components_ / fitted.components_.sum(axis=1, keepdims=True))
 
 
-def test_a_clone_forgets_the_fitting_of_its_start_and_says_so():
-    hdp = small(HDP).fit(COUNTS)
+@each_way
+def test_a_clone_forgets_the_fitting_of_its_start_and_says_so(inference):
+    hdp = small(HDP, inference).fit(COUNTS)
     with pytest.raises(ValueError, match="its fitted_ where scikit-learn clones"):
-        clone(small(DILN, init=hdp)).fit(COUNTS)
-    assert clone(small(DILN, init=hdp.fitted_)).fit(COUNTS).n_iter_ > 0
+        clone(small(DILN, inference, init=hdp)).fit(COUNTS)
+    assert clone(small(DILN, inference, init=hdp.fitted_)).fit(COUNTS).n_iter_ > 0
 
 
 def test_an_online_step_of_length_one_weighs_its_documents_as_all(monkeypatch):
@@ -136,7 +165,7 @@ def test_an_online_step_of_length_one_weighs_its_documents_as_all(monkeypatch):
         weights, "not_worse", lambda old, new, *rest: seen.append((new, real(old, new, *rest))) or seen[-1][1]
     )
     given = {"learning_offset": 1.0, "batch_size": 6, "learning_method": "online", "max_iter": 1}
-    small(HDP, total_samples=6000, beta_prior=(1.0, 5.0), **given).fit(COUNTS)
+    variational(HDP, total_samples=6000, beta_prior=(1.0, 5.0), **given).fit(COUNTS)
     np.testing.assert_array_equal(
         *seen[0]
     )  # the whole step is taken: it is the best for a thousand times the documents
@@ -147,7 +176,7 @@ import resource, sys, warnings
 warnings.simplefilter("ignore")
 from diln import HDP, Corpus
 corpus = Corpus.open(sys.argv[1])
-model = HDP(10, random_state=0, batch_size=500)
+model = HDP(10, random_state=0, batch_size=500, inference=sys.argv[3])
 model.partial_fit(corpus[:500])
 model.transform(corpus[:500]), model.perplexity(corpus[:500])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -157,12 +186,14 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
 
 
 @pytest.mark.parametrize("call", ["partial_fit", "perplexity"])
-def test_a_corpus_on_disk_is_not_read_whole(call, tmp_path):
+@each_way
+def test_a_corpus_on_disk_is_not_read_whole(inference, call, tmp_path):
     """60,000 documents are 45 MB of counts as they are read; what is in memory at once is far less."""
     made = simulate.lda_corpus(3000, 2000, 10, doc_length=80, rng=0).corpus.counts
     corpus = Corpus.from_matrix(made[np.arange(60_000) % 3000], [f"w{i}" for i in range(2000)])
     corpus.save(tmp_path / "corpus")
     done = subprocess.run(
-        [sys.executable, "-c", MEASURE, str(tmp_path / "corpus"), call], capture_output=True, text=True, check=True
-    )
+        [sys.executable, "-c", MEASURE, str(tmp_path / "corpus"), call, inference],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
     assert float(done.stdout) < 60, f"{call} took {done.stdout} MB"

@@ -12,8 +12,11 @@ COUNTS = np.random.default_rng(0).poisson(1.0, (30, 12))
 pytestmark = pytest.mark.filterwarnings("ignore:all .* topics are in use:diln.DilnWarning")
 
 
-def small(model, **given):
-    return model(**{"n_components": 4, "random_state": 0, "max_iter": 3, **given})
+each_way = pytest.mark.parametrize("inference", ["sampling", "variational"])
+
+
+def small(model, inference="sampling", **given):
+    return model(**{"inference": inference, "n_components": 4, "random_state": 0, "max_iter": 3, **given})
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -37,9 +40,10 @@ def small(model, **given):
         "proportions", "unit-rows",
     ],
 )  # fmt: skip
-def test_what_cannot_be_counts_is_refused(model, counts, message):
+@each_way
+def test_what_cannot_be_counts_is_refused(model, inference, counts, message):
     with pytest.raises(ValueError, match=message):
-        small(model).fit(counts)
+        small(model, inference).fit(counts)
 
 
 def test_tf_idf_is_refused():
@@ -50,9 +54,22 @@ def test_tf_idf_is_refused():
 
 @pytest.mark.parametrize("model", MODELS)
 def test_fractional_weights_are_taken_with_a_warning(model):
-    with pytest.warns(DilnWarning, match="not whole numbers"):
-        fitted = small(model).fit(COUNTS * 1.5)
+    with pytest.warns(DilnWarning, match=r"not whole numbers; they are taken as weights of terms"):
+        fitted = small(model, "variational").fit(COUNTS * 1.5)
     assert np.isfinite(fitted.topic_word_).all()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_sampling_rounds_fractions_up_at_every_door(model):
+    odd = COUNTS * 0.75
+    with pytest.warns(DilnWarning, match=r"not whole numbers; they are rounded up"):
+        fitted = small(model).fit(odd)
+    up = small(model).fit(np.ceil(odd))
+    np.testing.assert_array_equal(fitted.components_, up.components_)
+    with pytest.warns(DilnWarning, match="rounded up"):
+        np.testing.assert_array_equal(fitted.transform(odd), up.transform(np.ceil(odd)))
+    with pytest.warns(DilnWarning, match="rounded up"):
+        assert fitted.perplexity(odd) == up.perplexity(np.ceil(odd))
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -71,9 +88,10 @@ def test_an_empty_corpus_is_refused(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_one_topic_is_enough(model):
-    fitted = small(model, n_components=1).fit(COUNTS)
-    np.testing.assert_array_equal(fitted.transform(COUNTS), np.ones((30, 1)))
+@each_way
+def test_one_topic_is_enough(model, inference):
+    fitted = small(model, inference, n_components=1, topic_word_prior=0.1).fit(COUNTS)
+    np.testing.assert_allclose(fitted.transform(COUNTS), np.ones((30, 1)), rtol=1e-15)
     assert fitted.n_topics_ == 1
     shares = (COUNTS.sum(axis=0) + 0.1) / (COUNTS.sum() + 1.2)
     np.testing.assert_allclose(fitted.topic_word_[0], shares, rtol=1e-5)
@@ -81,8 +99,9 @@ def test_one_topic_is_enough(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_more_topics_than_documents_work(model):
-    fitted = small(model, n_components=50).fit(COUNTS[:6])
+@each_way
+def test_more_topics_than_documents_work(model, inference):
+    fitted = small(model, inference, n_components=50).fit(COUNTS[:6])
     assert fitted.transform(COUNTS).shape == (30, 50)
     assert np.isfinite(fitted.perplexity(COUNTS))
 
@@ -95,19 +114,20 @@ def test_more_topics_than_documents_work(model):
         np.vstack([COUNTS, np.zeros((3, 12), int)]),
         COUNTS[:1],
         COUNTS[:, :1] + 1,
-        COUNTS * 100_000,
+        COUNTS * 500,
     ],
     ids=["one-word-documents", "empty-documents", "one-document", "one-term", "huge-counts"],
 )
-def test_odd_documents_work(model, counts):
-    fitted = small(model).fit(counts)
+@each_way
+def test_odd_documents_work(model, inference, counts):
+    fitted = small(model, inference).fit(counts)
     assert np.isfinite(fitted.topic_word_).all()
-    assert np.isfinite(fitted.bound_)
+    assert np.isfinite(fitted.history_[-1]["score" if inference == "sampling" else "bound"])
     np.testing.assert_allclose(fitted.topic_word_.sum(axis=1), 1)
     full = counts[counts.sum(axis=1) > 0]
     np.testing.assert_allclose(fitted.transform(full).sum(axis=1), 1)
     assert 1 <= fitted.perplexity(counts) < 1e3
-    small(model, learning_method="online", batch_size=7).fit(counts)
+    small(model, inference, learning_method="online", batch_size=7).fit(counts)
 
 
 def test_diln_without_dimensions_is_refused_with_a_hint():
@@ -120,16 +140,28 @@ def test_diln_without_dimensions_is_refused_with_a_hint():
     [
         ("n_components", 0), ("n_components", 2.5), ("n_components", "many"), ("n_components", True),
         ("topic_word_prior", 0), ("topic_word_prior", -1.0), ("topic_word_prior", np.nan), ("inference", "magic"),
-        ("learning_method", "stream"), ("learning_decay", 0.5), ("learning_decay", 1.5), ("learning_offset", 0),
+        ("learning_method", "stream"), ("learning_decay", 0.49), ("learning_decay", 1.5), ("learning_offset", 0),
         ("max_iter", 0), ("tol", -1), ("batch_size", 0), ("total_samples", 0), ("mean_change_tol", -1e-3),
-        ("max_doc_update_iter", 0), ("init", "k-means"), ("init", 3), ("n_jobs", 0), ("random_state", -1),
-        ("random_state", "dice"), ("n_dims", -1), ("location_variance", 0), ("alpha_prior", 1.0),
-        ("alpha_prior", (1.0, 0.0)), ("beta_prior", (1, 2, 3)),
+        ("max_doc_update_iter", 0), ("init", "k-means"), ("init", "kmeans"), ("init", 3), ("n_jobs", 0),
+        ("random_state", -1), ("random_state", "dice"), ("n_dims", -1), ("location_variance", 0), ("alpha_prior", 1.0),
+        ("alpha_prior", (1.0, 0.0)), ("beta_prior", (1, 2, 3)), ("n_components", 65_521), ("max_time", 0),
+        ("n_states", 0), ("keep_states", -1),
+        ("warm_up", -1), ("polya_gamma", "none"), ("weight_rate", 0), ("topic_word_prior", "learned"),
+        ("location_variance", "learned"),
     ],
 )  # fmt: skip
 def test_parameters_that_make_no_sense_are_refused_by_name(name, value):
     with pytest.raises(ValueError, match=name):
         small(DILN, **{name: value}).fit(COUNTS)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("topic_word_prior", "auto"), ("location_variance", "auto"), ("learning_method", "grow"), ("init", "draws")],
+)
+def test_what_sampling_alone_can_do_is_refused_by_variational_inference(name, value):
+    with pytest.raises(ValueError, match=name):
+        small(DILN, "variational", **{name: value}).fit(COUNTS)
 
 
 @pytest.mark.parametrize("value", ["automatic", 0.0, -1])
@@ -138,8 +170,9 @@ def test_lda_says_what_its_document_prior_can_be(value):
         small(LDA, doc_topic_prior=value).fit(COUNTS)
 
 
-def test_perplexity_says_what_it_needs():
-    fitted = small(HDP).fit(COUNTS)
+@each_way
+def test_perplexity_says_what_it_needs(inference):
+    fitted = small(HDP, inference).fit(COUNTS)
     with pytest.raises(ValueError, match="no token to predict"):
         fitted.perplexity(np.zeros((2, 12), int))
     with pytest.raises(ValueError, match="'plug-in' or 'draws'"):
@@ -150,12 +183,13 @@ def test_perplexity_says_what_it_needs():
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("prior", [1e-4, 0.01, 5.0])
-def test_short_documents_many_topics_and_any_prior_give_numbers(model, prior):
+@each_way
+def test_short_documents_many_topics_and_any_prior_give_numbers(model, inference, prior):
     counts = np.random.default_rng(0).poisson(0.05, (200, 150))
     counts[0] = np.arange(150) == 3
-    fitted = small(model, n_components=400, topic_word_prior=prior).fit(counts)
+    fitted = small(model, inference, n_components=400, topic_word_prior=prior).fit(counts)
     assert np.isfinite(fitted.topic_word_).all()
-    assert np.isfinite(fitted.bound_)
+    assert np.isfinite(fitted.history_[-1]["score" if inference == "sampling" else "bound"])
     one_word = np.eye(150, dtype=int)
     np.testing.assert_allclose(fitted.transform(one_word).sum(axis=1), 1)
     assert np.isfinite(fitted.perplexity(one_word))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.inference.loops import IN_USE
+from diln.inference import loops
 from diln.models.fitted import Fitted
 
 
@@ -33,7 +33,7 @@ def largest_topics(
     n_words : int
         How many words of each.
     unused : bool
-        Whether topics that are not in use, those with less than a thousandth of the tokens, are among them.
+        Whether topics that are not in use, small beside the others, are among them.
     """
     for name, value in (("n_topics", n_topics), ("n_words", n_words)):
         if value is not None and value < 1:
@@ -45,9 +45,8 @@ def largest_topics(
 
 
 def in_use(fitted: Fitted) -> NDArray[np.bool_]:
-    """For each topic whether it is in use: whether it holds at least a thousandth of the tokens."""
-    tokens = fitted.posterior.topic_tokens
-    return np.asarray(tokens >= IN_USE * tokens.sum())
+    """For each topic whether it is in use: not small beside the others."""
+    return loops.in_use(fitted.posterior.topic_tokens)
 
 
 def _topic(

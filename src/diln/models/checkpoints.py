@@ -10,6 +10,7 @@ from warnings import warn
 
 import numpy as np
 
+import diln
 from diln.errors import DilnWarning, StoreError
 from diln.files import LOCK, MANIFEST, Kind, writing
 from diln.inference.documents import Array
@@ -18,12 +19,13 @@ from diln.models.counts import PART, Rows
 from diln.models.files import MODEL, StoredModel, read_model, write_model
 from diln.models.parameters import Parameters
 
+ANEW = "begin anew with --force in place of --resume"
 CHECKPOINT = Kind(
     format="diln-checkpoint",
     schema=1,
     noun="checkpoint",
     make="begin without --resume",
-    mend="begin anew with --force in place of --resume",
+    mend=ANEW,
     part=MODEL.part,
     parts=MODEL.parts,
 )
@@ -76,12 +78,17 @@ class Checkpoints:
         if not self.resume or not self.there:
             return None
         stored = read_model(self.directory, CHECKPOINT)
+        if stored.versions["diln"] != diln.__version__:
+            raise StoreError(
+                f"{self.directory}: the checkpoint is of diln {stored.versions['diln']}, and this is {diln.__version__}; "
+                f"go on with that version, or {ANEW}"
+            )
         before = stored.content["fingerprint"]
         other = [key for key in {**before, **fingerprint} if before.get(key) != fingerprint.get(key)]
         if other:
             raise StoreError(
                 f"{self.directory}: the checkpoint is of {self._told(other[0], before, fingerprint)}; give what it was "
-                "begun with, or begin anew with --force in place of --resume"
+                f"begun with, or {ANEW}"
             )
         self.current = True
         return stored

@@ -97,7 +97,7 @@ class DILN(TopicModel):
     topic_weights_ : ndarray (n_components,)
         Share of the tokens that each topic holds.
     n_topics_ : int
-        Topics in use: those that hold at least one in 500 tokens.
+        Topics in use: those whose share of the tokens is at least 0.3 of ``sum(topic_weights_ ** 2)``.
     topic_locations_ : ndarray (n_components, n_dims)
         Where the topics are.
     topic_correlation_, topic_covariance_ : ndarray (n_components, n_components)

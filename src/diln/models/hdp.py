@@ -84,7 +84,7 @@ class HDP(TopicModel):
     topic_weights_ : ndarray (n_components,)
         Share of the tokens that each topic holds.
     n_topics_ : int
-        Topics in use: those that hold at least one in 500 tokens.
+        Topics in use: those whose share of the tokens is at least 0.3 of ``sum(topic_weights_ ** 2)``.
     alpha_, beta_ : float
         Concentrations of the weights in the corpus and in documents.
     history_ : list of dict

@@ -77,7 +77,7 @@ class LDA(TopicModel):
     topic_weights_ : ndarray (n_components,)
         Share of the tokens that each topic holds.
     n_topics_ : int
-        Topics in use: those that hold at least one in 500 tokens.
+        Topics in use: those whose share of the tokens is at least 0.3 of ``sum(topic_weights_ ** 2)``.
     doc_topic_prior_ : ndarray (n_components,)
         Parameters of the documents' Dirichlet prior.
     history_ : list of dict

@@ -17,6 +17,7 @@ from diln.inference.sampling.corpus_step import (
     draw_alpha,
     draw_locations,
     draw_topic_prior,
+    draw_variance,
     draw_weights,
 )
 from diln.inference.sampling.state import State
@@ -330,7 +331,7 @@ def test_locations_are_drawn_from_their_gaussian(dims, variance):
     means = np.linalg.solve(precisions, places.linear.T[:5, :, None])[:, :, 0]
     factors = np.linalg.cholesky(precisions)
     for number in range(size):
-        draw_locations(state, places, Prior(n_dims=dims), rng)
+        draw_locations(state, places, rng)
         white[number] = np.einsum("ki,kij->kj", state.ells[:, :5].T - means, factors)
     assert state.variance == variance
     assert (state.ells[:, 5:] == 0).all()
@@ -348,7 +349,8 @@ def test_their_variance_is_drawn_from_its_posterior_given_them():
     places, _ = some_places(rng, state.width, 2)
     uniform = []
     for _ in range(2_000):
-        draw_locations(state, places, prior, rng)
+        draw_locations(state, places, rng)
+        draw_variance(state, prior, rng)
         rate = 5.0 + (state.ells.astype(float) ** 2).sum() / 2
         uniform.append(stats.gamma.cdf(1 / state.variance, 6.0 + 5, scale=1 / rate))
     assert stats.kstest(uniform, "uniform").pvalue > LEAST

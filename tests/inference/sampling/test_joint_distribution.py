@@ -243,13 +243,13 @@ def mean_of_omega(shape, psi, rng):
     return shape * np.tanh(far / 2) / (2 * far)
 
 
-def locations_turned_round(state, places, prior, rng):
-    draw_locations(state, Places(places.precision, -places.linear), prior, rng)
+def locations_turned_round(state, places, rng):
+    draw_locations(state, Places(places.precision, -places.linear), rng)
 
 
-def locations_of_twice_the_variance(state, places, prior, rng):
+def locations_of_twice_the_variance(state, places, rng):
     state.variance *= 2
-    draw_locations(state, places, prior, rng)
+    draw_locations(state, places, rng)
 
 
 def gather_without_offset(starts, first, last, a0, n, omega, u, s, *rest):

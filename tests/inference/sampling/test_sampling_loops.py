@@ -38,9 +38,8 @@ def made(plan, one=None, watch=None, stop=None, n_jobs=1):
         if stop is not None and now.chain.number == stop:
             raise StoppedError
 
-    with Threads(n_jobs) as threads:
-        with suppress(StoppedError):
-            run(one, plan, threads, watch or (lambda progress: None), keep)
+    with Threads(n_jobs) as threads, suppress(StoppedError):
+        run(one, plan, threads, watch or (lambda progress: None), keep)
     return one, seen
 
 

@@ -12,6 +12,7 @@ from diln.inference.sampling.corpus_step import (
     Sums,
     draw_locations,
     draw_topic_prior,
+    draw_variance,
     draw_weights,
 )
 from diln.inference.sampling.state import Documents, State
@@ -21,6 +22,7 @@ from diln.prob.streams import key_of
 
 SETTLING = 3  # first sweeps, in which the weights stay as they are
 PRIOR_EVERY = 5  # sweeps from one draw of gamma_0 to the next: it hardly moves, and reads the whole table
+SPREADING = 30  # sweeps in which topics leave the origin before c follows them: it would hold them there
 NEAR = 0.3  # of a location's prior deviation: how far from the origin topics are put when the gate opens
 
 TOKENS, WEIGHTS, PLACES, OPENING = range(4)  # what a stream is for
@@ -36,10 +38,12 @@ class Chain:
     seed: int
     size: int  # documents that are in play: the first so many
     number: int = 0  # sweeps made
+    opened: int | None = None  # the sweep before which the gate was opened, if by ``open``
     exact: bool = False  # whether Polya-Gamma variables are drawn, or their means taken
 
     def open(self) -> None:
         """Let locations in: topics near the origin, documents at it."""
+        self.opened = self.number
         rng = np.random.default_rng([self.seed, self.number, OPENING])
         self.state.open(self.prior.n_dims, NEAR * np.sqrt(self.state.variance), rng)
         self.everything.u = np.zeros((len(self.everything), self.prior.n_dims), np.float32)
@@ -67,7 +71,9 @@ class Chain:
         key = key_of(self.seed, self.number, PLACES)
         found = draw_documents(self.state, self.docs, key, threads, self._omega if self.exact else None)
         if self.state.n_dims:
-            draw_locations(self.state, found, self.prior, rng)
+            draw_locations(self.state, found, rng)
+            if self.opened is None or self.number >= self.opened + SPREADING:
+                draw_variance(self.state, self.prior, rng)
 
     def _omega(self, shape: Array, psi: Array, start: int) -> Array:
         rng = np.random.default_rng([self.seed, self.number, PLACES, start + 1])

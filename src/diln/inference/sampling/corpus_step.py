@@ -83,17 +83,23 @@ def draw_alpha(state: State, tables: Array, softs: Array, prior: Prior, rng: np.
     return float(rng.gamma(shape + used) / (rate + rest / state.truncation))
 
 
-def draw_locations(state: State, places: Places, prior: Prior, rng: np.random.Generator) -> None:
-    """ell_k from its Gaussian given the documents' places, and c given the ells."""  # G4
+def draw_locations(state: State, places: Places, rng: np.random.Generator) -> None:
+    """ell_k from its Gaussian given the documents' places."""  # G4
     size, dims = state.n_topics, state.n_dims
     factors = np.linalg.cholesky(precisions(places, dims, state.variance)[:size])
     half = np.linalg.solve(factors, places.linear.T[:size, :, np.newaxis].astype(np.float64))
     noise = rng.standard_normal(half.shape)
     ells = np.linalg.solve(np.swapaxes(factors, 1, 2), half + noise)[:, :, 0]
     state.ells[:, :size] = ells.T
-    if prior.precision is not None:
-        shape, rate = prior.precision
-        state.variance = float((rate + (ells**2).sum() / 2) / rng.gamma(shape + ells.size / 2))  # G7
+
+
+def draw_variance(state: State, prior: Prior, rng: np.random.Generator) -> None:
+    """c given the topics' locations."""  # G7
+    if prior.precision is None:
+        return
+    shape, rate = prior.precision
+    ells = state.ells[:, : state.n_topics].astype(np.float64)
+    state.variance = float((rate + (ells**2).sum() / 2) / rng.gamma(shape + ells.size / 2))
 
 
 def precisions(places: Places, dims: int, variance: float) -> Array:

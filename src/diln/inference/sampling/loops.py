@@ -124,7 +124,7 @@ def stored(run: Run) -> tuple[dict[str, Any], dict[str, Array]]:
     """A run as JSON and tensors, from which it goes on as if it had never stopped; documents' counts are not in it."""
     chain, docs = run.chain, run.chain.everything
     numbers = {
-        "number": chain.number, "size": chain.size, "state": chain.state.numbers(), "scores": run.scores,
+        "number": chain.number, "size": chain.size, "opened": chain.opened, "state": chain.state.numbers(), "scores": run.scores,
         "seconds": run.seconds, "visited": run.visited, "done": run.done, "n_states": run.average.n_states,
         "means": {name: value for name, value in run.average.sums.items() if isinstance(value, float)},
         "kept": [state.numbers() for state in run.kept],
@@ -139,7 +139,7 @@ def restore(run: Run, numbers: dict[str, Any], tensors: dict[str, Array]) -> Non
     """Bring a run that has not begun to where ``stored`` left one of the same documents."""
     chain, docs = run.chain, run.chain.everything
     docs.topics, docs.u, docs.s = tensors["topics"], tensors["u"], tensors["s"]
-    chain.number, chain.size = numbers["number"], numbers["size"]
+    chain.number, chain.size, chain.opened = numbers["number"], numbers["size"], numbers["opened"]
     chain.state = State.restored(tensors, numbers["state"])
     sums = {**numbers["means"]}
     sums |= {name[len("mean.") :]: value for name, value in tensors.items() if name.startswith("mean.")}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from diln.engine.compile import kernel
-from diln.inference.loops import IN_USE
+from diln.inference.loops import in_use
 from diln.inference.sampling.chain import Chain
 from diln.inference.sampling.state import Documents
 from diln.inference.sampling.sweep import recount
@@ -46,7 +46,7 @@ def split(chain: Chain) -> None:
     """Split every topic in use in two, if most are."""
     state = chain.state
     totals = state.totals[: state.n_topics]
-    used = np.flatnonzero(totals >= IN_USE * totals.sum())
+    used = np.flatnonzero(in_use(totals))
     most = min(MOST_TOPICS, most_topics(chain.docs))
     if len(used) < CROWDED * state.n_topics or state.n_topics + len(used) > most:
         return

@@ -1,4 +1,4 @@
-"""What was planted in a corpus is found again."""
+"""What was planted in a corpus is found again by variational inference."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from scipy.optimize import linear_sum_assignment
 from diln import DILN, HDP, LDA, simulate
 
 LOCATIONS = np.array([[1.5, 0], [1.4, 0.3], [-1.5, 0], [-1.4, 0.3], [0, 1.5], [0, -1.5]])
-SETTINGS = {"topic_word_prior": 0.05, "tol": 1e-5, "random_state": 0}
+SETTINGS = {"inference": "variational", "topic_word_prior": 0.05, "tol": 1e-5, "random_state": 0}
 pytestmark = pytest.mark.filterwarnings("ignore:all .* topics are in use:diln.DilnWarning")
 
 

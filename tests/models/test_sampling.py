@@ -1,0 +1,270 @@
+"""Fitting by sampling: what was planted is found, and the chain does what it is told."""
+
+import importlib.util
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from diln import DILN, HDP, LDA, DilnWarning, simulate
+from diln.models import parameters, sampling
+
+pytestmark = pytest.mark.filterwarnings("ignore:all .* topics are in use:diln.DilnWarning")
+
+# What counts as found is the rule of the benchmark, which runs over more seeds.
+_spec = importlib.util.spec_from_file_location(
+    "recovery", Path(__file__).parents[2] / "benchmarks" / "recovery.py"
+)  # fmt: skip
+benchmark = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(benchmark)
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Six topics, 400 documents of 60 tokens: enough for what is not about recovery."""
+    return benchmark.planted(0, n_topics=6, n_dims=2, n_docs=400, length=60, n_terms=120)
+
+
+@pytest.fixture(scope="module")
+def split(small):
+    return small.corpus.completion(0)
+
+
+def perplexity(model, split, **given):
+    return model.fit(split.train).perplexity(split.observed, split.held_out, **given)
+
+
+# What was planted
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_planted_topics_and_the_signs_of_strong_correlations_are_found(seed):
+    truth = benchmark.planted(seed, n_docs=700)
+    found = benchmark.recovery(truth, DILN(24, topic_word_prior=0.05, random_state=seed).fit(truth.corpus))
+    assert found.affinity > 0.93
+    assert found.worst > 0.8
+    assert found.signs >= 0.95
+    assert found.pattern > 0.75
+
+
+def test_hdp_finds_planted_topics():
+    truth = benchmark.planted(3, n_docs=500, variance=1e-6)
+    fitted = HDP(24, topic_word_prior=0.05, random_state=0).fit(truth.corpus)
+    _, affinity = benchmark.matched(truth.topics, fitted.topic_word_)
+    assert affinity.mean() > 0.93
+    assert affinity.min() > 0.8
+
+
+def test_lda_finds_planted_topics_and_proportions():
+    made = simulate.lda_corpus(500, 150, 6, doc_topic_prior=0.3, topic_prior=0.05, doc_length=80, rng=1)
+    fitted = LDA(6, doc_topic_prior=0.3, topic_word_prior=0.05, random_state=0).fit(made.corpus)
+    columns, affinity = benchmark.matched(made.topics, fitted.topic_word_)
+    assert affinity.min() > 0.95
+    found = fitted.transform(made.corpus)[:, columns]
+    assert np.corrcoef(found.ravel(), made.doc_topics.ravel())[0, 1] > 0.95
+
+
+def test_diln_predicts_better_than_hdp_where_topics_are_correlated():
+    gains = []
+    for seed in (0, 1):
+        split = benchmark.planted(seed, n_docs=600, length=60, variance=3.0).corpus.completion(seed)
+        values = [
+            perplexity(model(12, topic_word_prior=0.05, random_state=seed), split) for model in (DILN, HDP)
+        ]  # fmt: skip
+        gains.append(np.log(values[0] / values[1]))
+    assert max(gains) < 0
+    assert np.mean(gains) < -0.01
+
+
+# How many topics there are
+
+
+def test_a_chain_that_starts_at_what_was_planted_stays_there_with_room_for_many_more(small):
+    """The posterior itself does not ask for more topics than there are."""
+    truth = LDA(6, max_iter=1, random_state=0).fit(small.corpus).fitted_
+    truth._topics = small.topics
+    fitted = HDP(40, topic_word_prior=0.05, init=truth, random_state=0).fit(small.corpus)
+    assert fitted.n_topics_ <= 8
+    assert np.sort(fitted.topic_weights_)[-6:].sum() > 0.97
+    _, affinity = benchmark.matched(small.topics, fitted.topic_word_)
+    assert affinity.min() > 0.9
+
+
+@pytest.mark.parametrize("model", [HDP, DILN])
+def test_topics_that_nobody_uses_are_dropped(model, small):
+    fitted = model(1500, random_state=0, max_iter=40).fit(small.corpus)
+    sizes = [entry["n_components"] for entry in fitted.history_]
+    assert sizes[0] == 1500
+    assert len(fitted.topic_weights_) == sizes[-1] < 1000
+    assert sizes == sorted(sizes, reverse=True)
+    assert fitted.transform(small.corpus).shape == (400, sizes[-1])
+
+
+def test_lda_keeps_all_its_topics(small):
+    fitted = LDA(600, random_state=0, max_iter=15).fit(small.corpus)
+    assert fitted.transform(small.corpus).shape == (400, 600)
+    assert {entry["n_components"] for entry in fitted.history_} == {600}
+
+
+def test_a_chain_that_starts_with_too_few_topics_splits_them(small, monkeypatch):
+    monkeypatch.setattr(sampling, "FEWEST", 2)
+    monkeypatch.setattr(sampling, "MOST", 2)
+    fitted = HDP(topic_word_prior=0.05, random_state=0).fit(small.corpus)
+    assert fitted.history_[0]["n_components"] == 2
+    assert fitted.n_topics_ >= 6
+    _, affinity = benchmark.matched(small.topics, fitted.topic_word_)
+    assert affinity.mean() > 0.9
+
+
+@pytest.mark.parametrize("model", [HDP, DILN])
+def test_too_few_components_are_pointed_out_and_enough_are_not(model, small, recwarn):
+    with pytest.warns(DilnWarning, match="all 3 topics are in use"):
+        model(3, random_state=0, max_iter=30).fit(small.corpus)
+    recwarn.clear()
+    model(random_state=0, max_iter=30).fit(small.corpus)
+    assert not recwarn.list
+
+
+def test_auto_starts_with_more_topics_the_more_tokens_there_are():
+    given = parameters.parameters_of("HDP", {})
+    sizes = [sampling.start_size(given, n_tokens) for n_tokens in (10, 10_000, 100_000, 10**9)]
+    assert sizes == [16, 70, 221, 400]
+
+
+# Ways to learn
+
+
+def test_growing_and_steps_come_near_to_batch(split, monkeypatch):
+    monkeypatch.setattr(parameters, "STAGES", ((80, 20), (160, 10)))
+    monkeypatch.setattr(sampling, "STARTED", 120)
+    given = {"n_components": 12, "topic_word_prior": 0.05, "random_state": 0}
+    batch = perplexity(DILN(**given, learning_method="batch"), split)
+    for learning in ("grow", "online"):
+        model = DILN(**given, learning_method=learning, batch_size=40)
+        assert perplexity(model, split) == pytest.approx(batch, rel=0.05)
+        assert model.learning_method_ == learning
+        begun = 80 if learning == "grow" else 120
+        assert model.history_[0]["documents"] == begun
+    assert model.n_batch_iter_ == 8
+
+
+def test_auto_grows_where_there_are_many_documents_and_steps_where_tokens_do_not_fit(small, monkeypatch):
+    monkeypatch.setattr(parameters, "STAGES", ((80, 3), (160, 3)))
+    monkeypatch.setattr(sampling, "STARTED", 120)
+    fit = HDP(8, random_state=0, max_iter=10).fit
+    assert fit(small.corpus).learning_method_ == "batch"
+    monkeypatch.setattr(parameters, "GROWN", 300)
+    grown = fit(small.corpus)
+    assert grown.learning_method_ == "grow"
+    assert [entry["documents"] for entry in grown.history_[:7]] == [80, 160, 240, 400, 560, 720, 1120]
+    monkeypatch.setattr(parameters, "IN_MEMORY", 1000)
+    assert HDP(8, random_state=0, max_iter=1).fit(small.corpus).learning_method_ == "online"
+
+
+def test_max_time_ends_a_fit_with_what_it_has(small):
+    HDP(20, random_state=0, max_iter=2).fit(small.corpus)  # compiled
+    begun = time.perf_counter()
+    fitted = HDP(20, random_state=0, max_iter=10**6, n_states=10**5, tol=0.0, max_time=0.5).fit(small.corpus)
+    assert 0.4 < time.perf_counter() - begun < 5
+    assert 0.5 <= fitted.history_[-1]["seconds"] < 3
+    assert fitted.history_[-1]["n_states"] >= 1
+    assert fitted.transform(small.corpus).shape[0] == 400
+
+
+def test_a_fit_ends_when_its_score_is_at_rest(small):
+    fitted = HDP(20, random_state=0, n_states=5).fit(small.corpus)
+    assert fitted.n_iter_ < 200
+    hurried = HDP(20, random_state=0, n_states=5, tol=1e9).fit(small.corpus)
+    assert hurried.n_iter_ <= fitted.n_iter_
+
+
+def test_the_history_has_every_quantity(small):
+    fitted = DILN(10, random_state=0, max_iter=40, n_states=10).fit(small.corpus)
+    for number, entry in enumerate(fitted.history_, 1):
+        assert entry["iteration"] == number
+        assert entry["documents"] == 400 * number
+        for name in ("seconds", "n_topics", "alpha", "beta", "score", "topic_word_prior", "n_components"):
+            assert entry[name] > 0 or name == "score"
+        assert (entry["location_variance"] is None) == (number <= 10)  # before the locations there is no variance
+    scores = [entry["score"] for entry in fitted.history_]
+    assert scores[0] < scores[-1] < 0
+    assert [entry["n_states"] for entry in fitted.history_[-10:]] == list(range(1, 11))
+    assert fitted.fitted_.posterior.n_states == 10
+
+
+# States
+
+
+def test_averaging_more_states_predicts_better(split):
+    given = {"n_components": 12, "max_iter": 80, "tol": 0.0, "random_state": 0}
+    assert perplexity(DILN(**given, n_states=40), split) < perplexity(DILN(**given, n_states=1), split)
+
+
+def test_so_many_states_are_kept_and_come_back_from_disk(split, tmp_path):
+    import diln
+
+    fitted = DILN(12, max_iter=60, keep_states=8, n_states=20, random_state=0).fit(split.train)
+    assert len(fitted.fitted_.posterior.states) == 8
+    plug_in = fitted.perplexity(split.observed, split.held_out)
+    drawn = fitted.perplexity(split.observed, split.held_out, method="draws")
+    assert drawn < 1.02 * plug_in
+    assert drawn != plug_in
+    fitted.save(tmp_path / "model")
+    assert diln.load(tmp_path / "model").perplexity(split.observed, split.held_out, method="draws") == drawn
+    assert fitted.perplexity(split.observed, split.held_out, method="draws", n_draws=1) != drawn
+
+
+def test_without_kept_states_there_are_no_draws(split):
+    fitted = HDP(12, max_iter=5, random_state=0).fit(split.train)
+    with pytest.raises(ValueError, match="fit with keep_states, or use method='plug-in'"):
+        fitted.perplexity(split.observed, split.held_out, method="draws")
+
+
+# What can be learned, and other choices
+
+
+@pytest.mark.parametrize("planted", [0.02, 0.3])
+def test_the_topics_prior_is_learned(planted):
+    made = simulate.lda_corpus(400, 150, 6, doc_topic_prior=0.2, topic_prior=planted, doc_length=80, rng=2)
+    fitted = LDA(6, topic_word_prior="auto", doc_topic_prior=0.2, random_state=0).fit(made.corpus)
+    assert fitted.fitted_.posterior.prior == pytest.approx(planted, rel=0.35)
+    assert len({entry["topic_word_prior"] for entry in fitted.history_}) > 5
+
+
+def test_the_variance_of_locations_is_learned():
+    found = []
+    for variance in (0.05, 3.0):
+        truth = benchmark.planted(0, n_topics=8, n_docs=600, length=80, n_terms=150, variance=variance)
+        model = DILN(8, n_dims=3, location_variance="auto", topic_word_prior=0.05, random_state=0).fit(truth.corpus)
+        found.append(model.history_[-1]["location_variance"])
+    assert found[0] < 0.5 < 1 < found[1]
+
+
+def test_drawn_polya_gamma_variables_predict_as_well_as_their_means(split):
+    given = {"n_components": 8, "n_dims": 2, "topic_word_prior": 0.05, "max_iter": 60, "random_state": 0}
+    exact, mean = (perplexity(DILN(**given, polya_gamma=kind), split) for kind in ("exact", "mean"))
+    assert exact == pytest.approx(mean, rel=0.03)
+    assert exact != mean
+
+
+def test_warm_up_is_the_sweeps_without_locations(small):
+    def without(warm_up):
+        history = DILN(8, random_state=0, max_iter=20, warm_up=warm_up).fit(small.corpus).history_
+        return sum(entry["location_variance"] is None for entry in history)
+
+    assert [without(warm_up) for warm_up in (0, 3, 1000)] == [0, 3, 5]  # a quarter of the sweeps at most
+
+
+def test_a_larger_weight_rate_gives_a_smaller_concentration(small):
+    betas = [HDP(12, weight_rate=rate, random_state=0, max_iter=60).fit(small.corpus).beta_ for rate in (1.0, 1000.0)]
+    assert betas[1] < betas[0]
+
+
+def test_a_chain_that_starts_from_a_model_starts_near_it(small):
+    first = HDP(12, random_state=0).fit(small.corpus)
+    begun = DILN(12, init=first, random_state=1, max_iter=1).fit(small.corpus)
+    assert begun.history_[0]["score"] == pytest.approx(first.history_[-1]["score"], abs=0.1)
+    assert (
+        begun.history_[0]["score"] > DILN(12, random_state=1, max_iter=1).fit(small.corpus).history_[0]["score"] + 0.2
+    )
