@@ -70,10 +70,10 @@ def test_only_topics_in_use_are_listed_unless_all_are_asked_for(fitted):
     assert len(largest_topics(fitted, unused=True)) == 6
 
 
-def test_a_topic_is_in_use_if_it_is_not_small_beside_the_topic_of_a_token():
-    tokens = np.array([1e6, 1e6, 4e5, 2e5, 0.0])  # a token's topic has 0.325 of them on average
+def test_a_topic_is_in_use_if_it_holds_one_in_500_tokens():
+    tokens = np.array([1e6, 2.1e3, 2.0e3, 0.0])
     found = in_use(SimpleNamespace(posterior=SimpleNamespace(topic_tokens=tokens)))
-    assert found.tolist() == [True, True, True, False, False]
+    assert found.tolist() == [True, True, False, False]
     assert found.sum() == topics_in_use(tokens)
 
 

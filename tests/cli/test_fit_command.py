@@ -160,7 +160,7 @@ def test_options_of_variational_inference_reach_their_parameters(shelf, tmp_path
 
 
 def test_what_can_be_learned_is_learned_when_asked_for(shelf, tmp_path):
-    options = ("--topics", "auto", "--topic-prior", "auto", "--location-variance", "auto", "--passes", 12)
+    options = ("--topics", "auto", "--topic-prior", "auto", "--location-variance", "auto", "--passes", 80)
     assert diln("fit", shelf / "corpus", "-o", tmp_path / "m", *options, "-j1").code == 0
     found = diln("info", tmp_path / "m", "--json").json
     assert [found["parameters"][name] for name in ("n_components", "topic_word_prior", "location_variance")] == (
@@ -203,7 +203,7 @@ def test_the_model_is_the_same_for_any_number_of_jobs(shelf, tmp_path):
 
 
 def test_a_warning_is_a_line_in_the_words_of_the_command(shelf, tmp_path):
-    done = diln("fit", shelf / "corpus", "-o", tmp_path / "m", "--topics", 2, "--passes", 2)
+    done = diln("fit", shelf / "corpus", "-o", tmp_path / "m", "--topics", 2, "--passes", 20)
     assert done.err == (
         "warning: all 2 topics are in use, so there may be more; fit again with a larger --topics, or leave it out\n"
     )
@@ -461,7 +461,7 @@ def swept(number: int, documents: int, seconds: float, n_states: int = 0) -> Pro
 
 
 def test_the_line_of_sweeps_says_how_far_they_are():
-    plan = sampling.planned(parameters_of("DILN", {}), "batch")
+    plan = sampling.planned(parameters_of("DILN", {"max_iter": 200, "n_states": 50}), "batch")
     course = Sweeps(plan, 1000, "batch")
     assert shown(course)[1] == "learning: batch  first sweep  0:11"
     wide, narrow, tiny = shown(course, swept(34, 34_000, 17.0))

@@ -1,6 +1,7 @@
 """The estimators keep their promises, each through the same checks."""
 
 import inspect
+import re
 import warnings
 
 import numpy as np
@@ -14,8 +15,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import diln
 from diln import DILN, HDP, LDA, Corpus, DilnWarning, simulate
-from diln.models import parameters
-from diln.models.parameters import DEFAULTS
+from diln.models import parameters, sampling
+from diln.models.parameters import DEFAULTS, SETTLED
 
 MODELS = [DILN, HDP, LDA]
 each_way = pytest.mark.parametrize("inference", ["sampling", "variational"])
@@ -50,6 +51,35 @@ def test_scikit_learns_own_checks_pass(model):
 def test_defaults_of_the_signature_are_those_of_the_parameters(model):
     signature = inspect.signature(model).parameters
     assert {name: one.default for name, one in signature.items()} == DEFAULTS[model.kind]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_docstring_knows_what_stands_for_none(model):
+    text = " ".join(model.__doc__.split())
+    taken, faithful = SETTLED["sampling"], SETTLED["variational"]
+    stages = parameters.STAGES
+    grown = sum(sweeps for _, sweeps in stages) + parameters.GROWN_SWEEPS
+    for phrase in (
+        f"{taken['topic_word_prior']} unless given, {parameters.ONLINE_TOPIC_PRIOR} online, "
+        f"{faithful['topic_word_prior']} of variational",
+        f"begins with {stages[0][0]:,} documents, goes on with {stages[1][0]:,}, then with all",
+        f'up to {parameters.GROWN:,} documents, then "grow" up to {parameters.IN_MEMORY // 10**6} million tokens',
+        f"{taken['learning_decay']} and {taken['learning_offset']:.0f} unless given, {faithful['learning_decay']} and "
+        f"{faithful['learning_offset']:.0f} of variational",
+        f'{parameters.SWEEPS} unless given, {grown} of "grow", and of "online" {sampling.EPOCHS} pass',
+        f"{parameters.PASSES} in batch, {parameters.EPOCHS} online",
+        f'{parameters.STATES} unless given, {parameters.GROWN_STATES} of "grow"',
+        f"in nats a token: {taken['tol']} unless given",
+        f"{taken['batch_size']} unless given, {faithful['batch_size']} of variational",
+        f"{taken['max_doc_update_iter']} unless given, {faithful['max_doc_update_iter']} of variational",
+    ):
+        assert phrase in text
+    if model is DILN:
+        assert f"{taken['n_dims']} unless given, {faithful['n_dims']} of variational" in text
+        assert f"{taken['location_variance']} unless given, 1 / n_dims of variational" in text
+    if model is not LDA:
+        assert f"topics, {sampling.FEWEST} to {sampling.MOST}, drops" in text
+    assert set(inspect.signature(model).parameters) <= set(re.findall(r"\w+", text))
 
 
 def state(model):
@@ -104,7 +134,8 @@ def test_fitted_attributes_have_the_shapes_that_the_docs_say(model, inference, c
     assert (fitted.components_ > 0).all()
     np.testing.assert_allclose(fitted.topic_word_.sum(axis=1), 1)
     np.testing.assert_allclose(fitted.topic_weights_.sum(), 1)
-    assert fitted.n_topics_ == (fitted.topic_weights_ >= 1 / 500).sum()
+    shares = fitted.topic_weights_
+    assert fitted.n_topics_ == (shares >= 0.3 * (shares**2).sum()).sum()
     assert fitted.vocabulary_ == corpus.vocabulary
     assert fitted.n_iter_ == len(fitted.history_) <= fitted.max_iter
     assert fitted.learning_method_ == "batch"

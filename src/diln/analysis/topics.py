@@ -33,7 +33,7 @@ def largest_topics(
     n_words : int
         How many words of each.
     unused : bool
-        Whether topics that are not in use, small beside the others, are among them.
+        Whether topics that are not in use, those with less than one in 500 tokens, are among them.
     """
     for name, value in (("n_topics", n_topics), ("n_words", n_words)):
         if value is not None and value < 1:
@@ -45,7 +45,7 @@ def largest_topics(
 
 
 def in_use(fitted: Fitted) -> NDArray[np.bool_]:
-    """For each topic whether it is in use: not small beside the others."""
+    """For each topic whether it is in use: whether it holds at least one in 500 tokens."""
     return loops.in_use(fitted.posterior.topic_tokens)
 
 

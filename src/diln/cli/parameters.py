@@ -81,7 +81,7 @@ PARAMETERS: Options = {
             metavar="NUMBER|auto",
             callback=_NUMBER,
             help="Prior of a topic's terms: less for sharper topics. Sampling can learn it: auto.",
-            show_default="0.02, online 0.05; variational 0.1",
+            show_default="0.015, online 0.05; variational 0.1",
         ),
     ],
     "n_dims": Annotated[
@@ -136,7 +136,7 @@ PARAMETERS: Options = {
         _learning(
             "--passes",
             help="Sweeps or passes over the documents at most.",
-            show_default="200, grow 80, online 1; variational 100, online 5",
+            show_default="150, grow 105, online 1; variational 100, online 5",
         ),
     ],
     "max_time": Annotated[
@@ -154,7 +154,7 @@ PARAMETERS: Options = {
     ],
     "n_states": Annotated[
         int | None,
-        _learning("--states", help="Sampling: last sweeps whose mean is the model.", show_default="50, grow 12"),
+        _learning("--states", help="Sampling: last sweeps whose mean is the model.", show_default="50, grow 10"),
     ],
     "keep_states": Annotated[
         int | None,

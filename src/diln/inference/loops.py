@@ -14,7 +14,7 @@ from diln.inference.batch import Batch
 from diln.inference.documents import Array, Documents, Summary
 from diln.inference.posterior import SLAB, Posterior
 
-IN_USE = 0.3  # size of a topic from which on it is in use, beside that of the topic that a token is in on average
+IN_USE = 1 / 500  # share of the tokens from which on a topic is in use
 TURNS = 3  # of a document in a batch pass: it goes on from where it was, and early topics are not worth more
 
 
@@ -149,13 +149,8 @@ def describe(posterior: Posterior, iteration: int, documents: int, seconds: floa
 
 
 def in_use(tokens: Array) -> NDArray[np.bool_]:
-    """For each topic, given the tokens it holds, whether it is in use: not small beside the others.
-
-    A token taken at random is in a topic whose share of all tokens is sum_k share_k^2 on average; a topic is in use if
-    its own share is at least 0.3 of that. The number of such topics hardly depends on how many small ones there are.
-    """
-    shares = tokens / max(tokens.sum(), np.finfo(float).tiny)
-    return np.asarray((shares > 0) & (shares >= IN_USE * (shares**2).sum()))
+    """For each topic, given the tokens it holds, whether it is in use: whether it holds one in 500 of them."""
+    return np.asarray((tokens > 0) & (tokens >= IN_USE * tokens.sum()))
 
 
 def topics_in_use(tokens: Array) -> int:

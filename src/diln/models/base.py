@@ -149,7 +149,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     @property
     def n_topics_(self) -> int:
-        """Number of topics in use: those that are not small beside the others, by a rule that the docs give."""
+        """Number of topics in use: those that hold at least one in 500 tokens."""
         return self._known().n_topics
 
     @property

@@ -78,10 +78,11 @@ class Checkpoints:
         if not self.resume or not self.there:
             return None
         stored = read_model(self.directory, CHECKPOINT)
-        if stored.versions["diln"] != diln.__version__:
+        version = stored.versions["diln"]
+        if version != diln.__version__:
             raise StoreError(
-                f"{self.directory}: the checkpoint is of diln {stored.versions['diln']}, and this is {diln.__version__}; "
-                f"go on with that version, or {ANEW}"
+                f"{self.directory}: the checkpoint is of diln {version}, and this is {diln.__version__}; go on with "
+                f"that version, or {ANEW}"
             )
         before = stored.content["fingerprint"]
         other = [key for key in {**before, **fingerprint} if before.get(key) != fingerprint.get(key)]

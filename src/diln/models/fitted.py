@@ -73,7 +73,7 @@ class Fitted:
 
     @property
     def n_topics(self) -> int:
-        """Topics in use: those that are not small beside the others."""
+        """Topics that hold at least one in 500 tokens."""
         return topics_in_use(self.posterior.topic_tokens)
 
     @property

@@ -24,13 +24,13 @@ class HDP(TopicModel):
         Rate of the gamma prior of the topics' weights, which takes the place of ``beta_prior`` in sampling: the larger,
         the smaller are the weights, and with them beta.
     topic_word_prior : float or "auto", optional
-        gamma_0, the parameter of the topics' symmetric Dirichlet prior; smaller values give sharper topics. 0.02 unless
-        given, 0.05 online, 0.1 of variational inference; "auto" learns it (sampling alone).
+        gamma_0, the parameter of the topics' symmetric Dirichlet prior; smaller values give sharper topics. 0.015
+        unless given, 0.05 online, 0.1 of variational inference; "auto" learns it (sampling alone).
     inference : "sampling" or "variational"
         How the posterior is found: by Gibbs sampling with Polya-Gamma variables, or by mean-field variational inference
         as in the paper.
     learning_method : "auto", "batch", "grow" or "online"
-        "batch" has all documents in every sweep; "grow" begins with 10,000 documents, goes on with 50,000, then with
+        "batch" has all documents in every sweep; "grow" begins with 20,000 documents, goes on with 60,000, then with
         all; "online" learns from ``batch_size`` documents at a time, and need not have the others in memory. "auto" is
         "batch" up to 20,000 documents, then "grow" up to 200 million tokens, then "online"; "batch" where inference is
         variational, which knows no "grow".
@@ -38,7 +38,7 @@ class HDP(TopicModel):
         Step t of online learning has length ``(learning_offset + t) ** -learning_decay``, t from 0; 0.5 and 20 unless
         given, 0.6 and 25 of variational inference.
     max_iter : int, optional
-        Sweeps at most: 200 unless given, 80 of "grow", and of "online" 1 pass over the documents. Of variational
+        Sweeps at most: 150 unless given, 105 of "grow", and of "online" 1 pass over the documents. Of variational
         inference passes: 100 in batch, 5 online.
     max_time : float, optional
         Seconds after which sampling ends, with what it has by then. Of sampling alone.
@@ -58,7 +58,7 @@ class HDP(TopicModel):
     max_doc_update_iter : int, optional
         Updates of a new document at most; 50 unless given, 100 of variational inference.
     n_states : int, optional
-        Late states of the chain that the model is the mean of; 50 unless given, 12 of "grow", and no more than half the
+        Late states of the chain that the model is the mean of; 50 unless given, 10 of "grow", and no more than half the
         sweeps. Of sampling alone, as are the next three.
     keep_states : int
         How many of these are kept for ``perplexity(method="draws")``, the last ones; online learning keeps none.
@@ -84,7 +84,7 @@ class HDP(TopicModel):
     topic_weights_ : ndarray (n_components,)
         Share of the tokens that each topic holds.
     n_topics_ : int
-        Topics in use: those whose share of the tokens is at least 0.3 of ``sum(topic_weights_ ** 2)``.
+        Topics in use: those that hold at least one in 500 tokens.
     alpha_, beta_ : float
         Concentrations of the weights in the corpus and in documents.
     history_ : list of dict

@@ -7,7 +7,7 @@ from small import counted, some_counts, some_documents, some_state
 from diln.engine.threads import Threads
 from diln.inference.sampling.chain import Chain
 from diln.inference.sampling.corpus_step import Prior
-from diln.inference.sampling.tidy import EVERY, split, split_topics, tidy
+from diln.inference.sampling.tidy import EVERY, TOKENS_EACH, split, split_topics, tidy
 from diln.inference.sampling.tokens import NO_TOPIC
 
 
@@ -102,5 +102,6 @@ def test_a_model_with_room_left_is_not_split(chain, monkeypatch):
 
 
 def test_there_are_never_more_topics_than_tokens_make_sense_of(chain):
+    assert chain.everything.tokens.size < 12 * TOKENS_EACH
     split(chain)
-    assert chain.state.n_topics * 50 <= max(chain.everything.tokens.size, 6 * 50)
+    assert chain.state.n_topics == 6

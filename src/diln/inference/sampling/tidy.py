@@ -14,6 +14,7 @@ EVERY = 5  # sweeps from one look to the next
 DUST = 1e-5  # share of the tokens below which a topic is dropped
 FIRST = 20  # sweeps before topics are split: before, all are about as large
 CROWDED = 0.8  # share of the topics that are in use from which on there are too few
+TOKENS_EACH = 500  # that a topic should have, if there is a choice
 SPLITTING = 11  # what a stream is for
 
 
@@ -63,5 +64,5 @@ def split(chain: Chain) -> None:
 
 
 def most_topics(docs: Documents) -> int:
-    """Topics that there is any sense in: they should have some dozens of tokens each."""
-    return max(1, docs.tokens.size // 50)
+    """Topics to split up to: they should have some hundreds of tokens each."""
+    return docs.tokens.size // TOKENS_EACH
