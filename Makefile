@@ -14,9 +14,13 @@ DATA ?= # for `make bench`: a .jsonl.gz file of documents; by default the built-
 demo: $(VENV)/.core
 	@rm -rf $(OUT)
 	$(BIN)/diln corpus build builtin:docs --output $(OUT)/corpus
-	$(BIN)/diln fit $(OUT)/corpus --output $(OUT)/model --tol 1e-4 --seed 1
+	@echo
+	$(BIN)/diln fit $(OUT)/corpus --output $(OUT)/model --seed 1
+	@echo
 	$(BIN)/diln topics $(OUT)/model --top 20
+	@echo
 	$(BIN)/diln correlations $(OUT)/model
+	@echo
 	$(BIN)/diln info $(OUT)/model
 
 test: $(VENV)/.dev

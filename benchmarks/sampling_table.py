@@ -5,7 +5,8 @@ python benchmarks/sampling_table.py DATA [--runs ap nyt wikipedia arxiv-online a
 DATA holds a folder for each corpus with counts.npz (a scipy sparse matrix). A fifth of the documents, 2,000 at most,
 are for testing: half the tokens of each are observed and the others predicted; ``--validation`` takes those documents
 from the training part instead, for tuning. No number of topics is given to DILN and HDP. Every fit is a process of its
-own on one thread. ``cpu_s`` is the CPU time of fitting alone, with compiled loops found in their cache.
+own on one thread that opens the training documents as a corpus on disk. ``cpu_s`` is the CPU time of fitting alone,
+with compiled loops found in their cache.
 
 tomotopy's topics are judged by the same fold-in as the HDP's, with its own prior of documents.
 """
@@ -19,13 +20,15 @@ import sys
 import time
 import warnings
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, load_npz
+from scipy.sparse import csr_array, load_npz, save_npz
 
-from diln import DILN, HDP
+from diln import DILN, HDP, Corpus
 from diln.corpus.splits import halves, test_rows
 from diln.engine.threads import Threads
 from diln.inference.predict import log_likelihood
@@ -59,6 +62,23 @@ def split(counts: csr_array, seed: int, validation: bool) -> tuple[csr_array, cs
     return csr_array(counts[train]), observed, held_out
 
 
+def written(folder: Path, data: Path, corpus: str, seed: int, validation: bool) -> Path:
+    """A folder with the training documents as a corpus on disk, and the two halves of the others."""
+    target = folder / f"{corpus}-{seed}"
+    if not target.exists():
+        train, observed, held_out = split(csr_array(load_npz(data / corpus / "counts.npz")), seed, validation)
+        target.mkdir()
+        Corpus.from_matrix(train, [f"t{i}" for i in range(train.shape[1])]).save(target / "train")
+        save_npz(target / "observed.npz", observed)
+        save_npz(target / "held_out.npz", held_out)
+    return target
+
+
+def read(folder: Path) -> tuple[Corpus, csr_array, csr_array]:
+    observed, held_out = (csr_array(load_npz(folder / name)) for name in ("observed.npz", "held_out.npz"))
+    return Corpus.open(folder / "train"), observed, held_out
+
+
 def ours(model: type, given: dict[str, Any], seed: int, parts: Any) -> dict[str, Any]:
     train, observed, held_out = parts
     begun = time.process_time()
@@ -74,7 +94,8 @@ def ours(model: type, given: dict[str, Any], seed: int, parts: Any) -> dict[str,
 def tomotopy_lda(size: int, sweeps: int, seed: int, parts: Any) -> dict[str, Any]:
     import tomotopy
 
-    train, observed, held_out = parts
+    corpus, observed, held_out = parts
+    train = corpus.counts
     model = tomotopy.LDAModel(k=size, eta=ETA, seed=seed)
     for m in range(train.shape[0]):
         row = slice(train.indptr[m], train.indptr[m + 1])
@@ -94,13 +115,12 @@ def tomotopy_lda(size: int, sweeps: int, seed: int, parts: Any) -> dict[str, Any
     }  # fmt: skip
 
 
-def one(data: Path, run: str, model: str, seed: int, validation: bool, jobs: int) -> dict[str, Any]:
-    name, given = RUNS[run]
-    parts = split(csr_array(load_npz(data / name / "counts.npz")), seed, validation)
+def one(folder: Path, run: str, model: str, seed: int, jobs: int) -> dict[str, Any]:
+    parts = read(folder)
     if model in PEERS:
         row = tomotopy_lda(PEERS[model], SWEEPS[run], seed, parts)
     else:
-        row = ours({"DILN": DILN, "HDP": HDP}[model], {**given, "n_jobs": jobs}, seed, parts)
+        row = ours({"DILN": DILN, "HDP": HDP}[model], {**RUNS[run][1], "n_jobs": jobs}, seed, parts)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"run": run, "model": model, "seed": seed, **row, "peak_mb": peak}
 
@@ -118,32 +138,30 @@ def main() -> None:
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     if given.one:
-        row = one(given.data, given.runs[0], given.models[0], given.seeds[0], given.validation, given.jobs)
-        print(json.dumps(row))
+        print(json.dumps(one(given.data, given.runs[0], given.models[0], given.seeds[0], given.jobs)))
         return
     versions = {name: version(name) for name in ("diln", "numpy", "numba", "tomotopy")}
     machine = {"processor": platform.processor() or platform.machine(), "python": platform.python_version()}
     results: list[dict[str, Any]] = []
     print("run           model             seed  perplexity  topics (in use)  sweeps  CPU s  peak MB", flush=True)
-    for run in given.runs:
-        for model in given.models:
+    with TemporaryDirectory() as temporary:
+        for run, model, seed in product(given.runs, given.models, given.seeds):
             if model in PEERS and run not in SWEEPS:
                 continue
-            for seed in given.seeds:
-                told = ["--runs", run, "--models", model, "--seeds", str(seed), "--jobs", str(given.jobs)]
-                told += ["--validation"] if given.validation else []
-                call = [sys.executable, __file__, str(given.data), *told, "--one"]
-                row = json.loads(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
-                results.append(row)
-                topics = f"{row['topics']} ({row.get('in_use', row['topics'])})"
-                print(
-                    f"{run:13} {model:17} {seed:4}  {row['perplexity']:10.1f}  {topics:>15}  {row['sweeps']:6}  "
-                    f"{row['cpu_s']:5.1f}  {row['peak_mb']:7.0f}",
-                    flush=True,
-                )
-                if given.out:
-                    told_json = {"machine": machine, "versions": versions, "validation": given.validation}
-                    given.out.write_text(json.dumps({**told_json, "rows": results}, indent=1) + "\n", encoding="utf-8")
+            folder = written(Path(temporary), given.data, RUNS[run][0], seed, given.validation)
+            told = ["--runs", run, "--models", model, "--seeds", str(seed), "--jobs", str(given.jobs)]
+            call = [sys.executable, __file__, str(folder), *told, "--one"]
+            row = json.loads(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+            results.append(row)
+            topics = f"{row['topics']} ({row.get('in_use', row['topics'])})"
+            print(
+                f"{run:13} {model:17} {seed:4}  {row['perplexity']:10.1f}  {topics:>15}  {row['sweeps']:6}  "
+                f"{row['cpu_s']:5.1f}  {row['peak_mb']:7.0f}",
+                flush=True,
+            )
+            if given.out:
+                told_json = {"machine": machine, "versions": versions, "validation": given.validation}
+                given.out.write_text(json.dumps({**told_json, "rows": results}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

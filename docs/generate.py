@@ -53,7 +53,7 @@ def pictures() -> dict[str, str]:
     with TemporaryDirectory() as folder, chdir(folder):
         Path("build/demo").mkdir(parents=True)
         picture("corpus build builtin:docs -o build/demo/corpus")
-        picture("fit build/demo/corpus -o build/demo/model --tol 1e-4 --seed 1")
+        picture("fit build/demo/corpus -o build/demo/model --seed 1")
         return {
             "corpus-info": picture("corpus info build/demo/corpus", width=74),
             "topics": picture("topics build/demo/model --top 20"),

@@ -38,14 +38,18 @@ def perplexity(model, split, **given):
 # What was planted
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_planted_topics_and_the_signs_of_strong_correlations_are_found(seed):
-    truth = benchmark.planted(seed, n_docs=1000)
-    found = benchmark.recovery(truth, DILN(24, topic_word_prior=0.05, random_state=seed).fit(truth.corpus))
-    assert found.affinity > 0.93
-    assert found.worst > 0.8
-    assert found.signs >= 0.85  # 0.986 over 20 seeds of the benchmark, 0.89 at the least
-    assert found.pattern > 0.7
+def test_planted_topics_and_the_signs_of_strong_correlations_are_found():
+    """Over 20 seeds of the benchmark 98.6% of the signs are right, 89% of one seed at the least."""
+    signs = []
+    for seed in range(3):
+        truth = benchmark.planted(seed)
+        found = benchmark.recovery(truth, DILN(40, topic_word_prior=0.05, random_state=seed).fit(truth.corpus))
+        assert found.affinity > 0.92
+        assert found.worst > 0.8
+        assert found.pattern > 0.7
+        signs.append(found.signs)
+    assert min(signs) > 0.75
+    assert np.mean(signs) > 0.9
 
 
 def test_hdp_finds_planted_topics():

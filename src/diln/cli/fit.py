@@ -74,7 +74,8 @@ def fit_command(
         typer.Option(
             "--resume",
             help="Go on from the checkpoint that a fit of the same documents and options has left, to the same model "
-            "as if it had never been stopped; begin where there is none.",
+            "as if it had never been stopped; begin where there is none. Without this, a checkpoint that is there is "
+            "an error, or with --force left behind.",
             rich_help_panel=OUTPUT,
         ),
     ] = False,
