@@ -21,6 +21,7 @@ from diln.cli.parameters import FLAGS, ONLY, PARAMETERS, STARTS, Inference, Lear
 from diln.cli.source import BUILTIN_NAMES, Format
 from diln.corpus import FORMATS, Corpus
 from diln.datasets import BUILTIN
+from diln.errors import StoreError
 from diln.inference.loops import Progress
 from diln.models import parameters, sampling
 from diln.models.fitted import Fitted
@@ -386,6 +387,19 @@ def test_a_checkpoint_is_neither_taken_up_nor_forgotten_by_chance(stopped_fit, s
     assert diln(*line, "--seed", 3, "--force").code == 0
     assert Fitted.load(tmp_path / "m").seed == 3
     assert not kept.exists()
+
+
+def test_a_model_that_cannot_be_saved_is_not_lost(shelf, tmp_path, monkeypatch):
+    def full(*_: object) -> None:
+        raise StoreError("m: cannot be written (No space left on device); make room")
+
+    line = ("fit", shelf / "corpus", "-o", tmp_path / "m", *FEW)
+    with monkeypatch.context() as patched:
+        patched.setattr(Fitted, "save", full)
+        done = diln(*line, "--checkpoint-every", 0, "-q")
+    assert (done.code, done.out) == (2, "")
+    assert f"make room; the same command with --resume goes on from {tmp_path / 'm'}.checkpoint" in done.err
+    assert diln(*line, "--resume").code == 0
 
 
 def test_where_there_is_nothing_to_go_on_from_a_fit_begins(shelf, tmp_path):

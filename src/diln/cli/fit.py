@@ -99,7 +99,10 @@ def fit_command(
             ERR.print(f"[dim]{escape(_taken_up(kept))}[/]", soft_wrap=True)
         fitted = _fit(checked, corpus, source, kept if uses else None, quiet=quiet or json)
     with told_of_interrupts(lambda: f"{output} has the new model, or what it had{_left(kept)}"):
-        fitted.save(output)
+        try:
+            fitted.save(output)
+        except StoreError as error:
+            raise StoreError(f"{error}{_left(kept)}") from None
         kept.remove()
     _report(fitted, corpus, output, time.perf_counter() - begun, json)
 
