@@ -28,7 +28,7 @@ from diln.models.parameters import Parameters
 from diln.prob.streams import key_of
 
 STARTED = 20_000  # documents of the chain that stochastic learning starts from
-START_SWEEPS = 30  # of it
+START_SWEEPS = 40  # of it
 EPOCHS = 1  # of stochastic learning, unless told otherwise
 FEWEST, MOST = 16, 400  # topics that a chain starts with, where their number is not given
 START_WEIGHT = 0.1  # a0 of every topic, before it is learned
