@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from small import some_counts
 
 from diln.engine.threads import Threads
 from diln.inference.sampling.chain import Chain
@@ -13,17 +13,7 @@ from diln.inference.sampling.loops import WINDOW, Plan, Run, at_rest, restore, r
 from diln.inference.sampling.state import Documents, State
 from diln.inference.sampling.tokens import Tokens
 
-
-def themes(seed=0, n_docs=50, n_terms=40, n_themes=5):
-    """Documents of some themes that differ, which are not to be merged."""
-    rng = np.random.default_rng(seed)
-    topics = rng.dirichlet(np.full(n_terms, 0.05), n_themes)
-    return csr_array(
-        np.array([rng.multinomial(60, rng.dirichlet(np.full(n_themes, 0.3)) @ topics) for _ in range(n_docs)])
-    )
-
-
-COUNTS = themes()
+COUNTS = some_counts(np.random.default_rng(0), 50, 40)
 
 
 class StoppedError(Exception):

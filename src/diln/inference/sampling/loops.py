@@ -59,7 +59,6 @@ class Run:
     scores: list[float] = field(default_factory=list)  # ln p of a token given all others, mean of each sweep
     seconds: float = 0.0  # spent so far, before a stop too
     visited: int = 0  # documents, each as often as it was
-    changed: int = 0  # sweep after which topics were last merged or split
     done: bool = False
 
     @property
@@ -95,8 +94,8 @@ def finish(run: Run, plan: Plan) -> None:
         if plan.keep_states:
             run.kept = [*run.kept, chain.state.copy()][-plan.keep_states :]
         run.done = late or run.average.n_states >= plan.n_states or chain.number >= plan.max_iter
-    elif tidy(chain, grows=plan.grows):
-        run.changed = chain.number
+    else:
+        tidy(chain, grows=plan.grows)
 
 
 def at_rest(run: Run, plan: Plan) -> bool:
@@ -107,8 +106,7 @@ def at_rest(run: Run, plan: Plan) -> bool:
     if plan.max_time is not None and run.seconds >= plan.max_time * (1 - plan.n_states / plan.max_iter):
         return True
     late, early = np.mean(run.scores[-WINDOW:]), np.mean(run.scores[-2 * WINDOW : -WINDOW] or -np.inf)
-    settled = number >= max(plan.settles, run.changed + WINDOW)
-    return bool(settled and late - early < plan.tol)
+    return bool(number >= plan.settles and late - early < plan.tol)
 
 
 def describe(run: Run) -> Progress:
@@ -127,8 +125,8 @@ def stored(run: Run) -> tuple[dict[str, Any], dict[str, Array]]:
     chain, docs = run.chain, run.chain.everything
     numbers = {
         "number": chain.number, "size": chain.size, "opened": chain.opened, "state": chain.state.numbers(),
-        "scores": run.scores, "seconds": run.seconds, "visited": run.visited, "changed": run.changed,
-        "done": run.done, "n_states": run.average.n_states,
+        "scores": run.scores, "seconds": run.seconds, "visited": run.visited, "done": run.done,
+        "n_states": run.average.n_states,
         "means": {name: value for name, value in run.average.sums.items() if isinstance(value, float)},
         "kept": [state.numbers() for state in run.kept],
     }  # fmt: skip
@@ -149,4 +147,4 @@ def restore(run: Run, numbers: dict[str, Any], tensors: dict[str, Array]) -> Non
     run.average = Average(numbers["n_states"], sums)
     run.kept = [State.restored(tensors, one, f".{i}") for i, one in enumerate(numbers["kept"])]
     run.scores, run.seconds = numbers["scores"], numbers["seconds"]
-    run.visited, run.changed, run.done = numbers["visited"], numbers["changed"], numbers["done"]
+    run.visited, run.done = numbers["visited"], numbers["done"]

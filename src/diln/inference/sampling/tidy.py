@@ -1,11 +1,10 @@
-"""Topics that come and go along a chain: dropped if nobody uses them, merged if they are one, split if all are used."""
+"""Topics that come and go along a chain: what nobody uses is dropped, and where all are in use they are split."""
 
 import numpy as np
 
 from diln.engine.compile import kernel
 from diln.inference.loops import in_use
 from diln.inference.sampling.chain import Chain
-from diln.inference.sampling.merge import merge
 from diln.inference.sampling.state import Documents
 from diln.inference.sampling.sweep import recount
 from diln.inference.sampling.tokens import MOST_TOPICS, NO_TOPIC
@@ -31,30 +30,27 @@ def split_topics(topics, starts, key, partners):  # type: ignore[no-untyped-def]
                     topics[t] = partners[k]
 
 
-def tidy(chain: Chain, *, grows: bool) -> bool:
-    """Now and then drop dust, merge topics that are one and, where topics may be added and most are in use, split them.
-
-    Returns whether topics were merged or split, after which a chain has to settle again.
-    """
-    if chain.number % EVERY or not chain.prior.prunes:
-        return False
-    totals = chain.state.totals[: chain.state.n_topics]
+def tidy(chain: Chain, *, grows: bool) -> None:
+    """Drop dust now and then; where topics may be added and most are in use, split them."""
+    if chain.number % EVERY:
+        return
+    state = chain.state
+    totals = state.totals[: state.n_topics]
     worth = totals >= max(1.0, DUST * totals.sum())
-    if not worth.all():
+    if chain.prior.prunes and not worth.all():
         chain.keep(np.flatnonzero(worth))
-    if chain.number % (2 * EVERY):
-        return False
-    return merge(chain) or (grows and chain.number >= FIRST and split(chain))
+    if grows and chain.number >= FIRST and chain.number % (2 * EVERY) == 0:
+        split(chain)
 
 
-def split(chain: Chain) -> bool:
-    """Split every topic in use in two, if most are; whether they were."""
+def split(chain: Chain) -> None:
+    """Split every topic in use in two, if most are."""
     state = chain.state
     totals = state.totals[: state.n_topics]
     used = np.flatnonzero(in_use(totals))
     most = min(MOST_TOPICS, most_topics(chain.docs))
     if len(used) < CROWDED * state.n_topics or state.n_topics + len(used) > most:
-        return False
+        return
     chosen = np.concatenate([np.arange(state.n_topics), used])
     partners = np.zeros(NO_TOPIC, np.int64)
     partners[used] = state.n_topics + np.arange(len(used))
@@ -65,7 +61,6 @@ def split(chain: Chain) -> bool:
     chain.state, docs = wider, chain.everything
     split_topics(docs.topics, docs.tokens.starts, key_of(chain.seed, chain.number, SPLITTING), partners)
     recount(chain.state, chain.docs)
-    return True
 
 
 def most_topics(docs: Documents) -> int:
