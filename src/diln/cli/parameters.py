@@ -81,7 +81,7 @@ PARAMETERS: Options = {
             metavar="NUMBER|auto",
             callback=_NUMBER,
             help="Prior of a topic's terms: less for sharper topics. Sampling can learn it: auto.",
-            show_default="0.015, online 0.05; variational 0.1",
+            show_default="0.015, online 0.04; variational 0.1",
         ),
     ],
     "n_dims": Annotated[
@@ -170,7 +170,7 @@ PARAMETERS: Options = {
     ],
     "learning_decay": Annotated[
         float | None,
-        _learning("--decay", help="Online: how fast steps shrink, from 0.5 to 1.", show_default="0.5; variational 0.6"),
+        _learning("--decay", help="Online: how fast steps shrink, from 0.5 to 1.", show_default="0.6"),
     ],
     "learning_offset": Annotated[
         float | None,

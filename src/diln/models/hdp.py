@@ -25,7 +25,7 @@ class HDP(TopicModel):
         the smaller are the weights, and with them beta.
     topic_word_prior : float or "auto", optional
         gamma_0, the parameter of the topics' symmetric Dirichlet prior; smaller values give sharper topics. 0.015
-        unless given, 0.05 online, 0.1 of variational inference; "auto" learns it (sampling alone).
+        unless given, 0.04 online, 0.1 of variational inference; "auto" learns it (sampling alone).
     inference : "sampling" or "variational"
         How the posterior is found: by Gibbs sampling with Polya-Gamma variables, or by mean-field variational inference
         as in the paper.
@@ -35,7 +35,7 @@ class HDP(TopicModel):
         "batch" up to 20,000 documents, then "grow" up to 200 million tokens, then "online"; "batch" where inference is
         variational, which knows no "grow".
     learning_decay, learning_offset : float, optional
-        Step t of online learning has length ``(learning_offset + t) ** -learning_decay``, t from 0; 0.5 and 20 unless
+        Step t of online learning has length ``(learning_offset + t) ** -learning_decay``, t from 0; 0.6 and 20 unless
         given, 0.6 and 25 of variational inference.
     max_iter : int, optional
         Sweeps at most: 150 unless given, 105 of "grow", and of "online" 1 pass over the documents. Of variational

@@ -25,7 +25,7 @@ METHODS = ("auto", "batch", "grow", "online")
 SETTLED: dict[str, dict[str, Any]] = {
     "sampling": {
         "topic_word_prior": 0.015, "n_dims": 10, "location_variance": 0.5, "alpha_prior": (1.0, 1.0),
-        "beta_prior": (1.0, 1e-3), "learning_decay": 0.5, "learning_offset": 20.0, "tol": 0.002, "batch_size": 500,
+        "beta_prior": (1.0, 1e-3), "learning_decay": 0.6, "learning_offset": 20.0, "tol": 0.002, "batch_size": 500,
         "max_doc_update_iter": 50, "init": "draws",
     },
     "variational": {
@@ -38,7 +38,7 @@ PASSES = 100  # of variational inference at most, in batch, unless told otherwis
 EPOCHS = 5  # of it online
 SWEEPS, STATES = 150, 50  # of sampling at most, and of them averaged
 LEARNED_PRIOR = (1.0, 1.0)  # shape and rate of what is learned on request: gamma_0, 1 / c
-ONLINE_TOPIC_PRIOR = 0.05  # of sampling: steps need smoother topics than sweeps
+ONLINE_TOPIC_PRIOR = 0.04  # of sampling: steps need smoother topics than sweeps
 VARIATIONAL_TOPICS = 200  # at most, where n_components is "auto"
 
 

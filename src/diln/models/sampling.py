@@ -210,6 +210,7 @@ def learn(fitted: Fitted, counts: csr_array, threads: Threads) -> float:
     posterior, parameters = cast(Sampled, fitted.posterior), fitted.parameters
     rho = (parameters.settled("learning_offset") + fitted.steps) ** -parameters.settled("learning_decay")
     score = posterior.learn(whole(counts), fitted.steps, rho, fitted.population / counts.shape[0], threads)
+    posterior.states.clear()  # which know nothing of these documents
     fitted.steps += 1
     fitted.seen += counts.shape[0]
     return score

@@ -18,6 +18,7 @@ from diln.inference.sampling.sweep import add_places, add_sums, beyond, no_place
 from diln.inference.sampling.tokens import draw_topics
 from diln.prob.streams import key_of
 
+PLACES_EVERY = 2  # draws of tokens for one of places, which take as long and move less
 IN_A_CALL = 4 * TOGETHER  # documents of a call of a thread
 
 
@@ -42,6 +43,11 @@ def visit_documents(  # type: ignore[no-untyped-def]
             keys[time, 0], names, histogram if kept else unseen, softs if kept else nothing, scratch, bits, powers,
         )  # fmt: skip
         total += score if kept else 0.0
+        if kept:
+            for t in range(starts[first], starts[last]):
+                late[time - burn, t] = topics[t]
+        if time % PLACES_EVERY == 0:
+            continue
         expect_omega(topics, starts, first, last, a0, ells, u, s, n, psi, omega, scratch, bits, powers)
         draw_places(
             starts, first, last, a0, ells, pairs, n, omega, keys[time, 1], names, u, s,
@@ -49,8 +55,6 @@ def visit_documents(  # type: ignore[no-untyped-def]
         )  # fmt: skip
         if kept:
             gather_places(starts, first, last, a0, n, omega, u, s, squares, scratch[0], precision, linear)
-            for t in range(starts[first], starts[last]):
-                late[time - burn, t] = topics[t]
     return total
 
 
@@ -61,7 +65,7 @@ class Visited:
     docs: Documents
     late: Array  # (n_draws, n_tokens) topics of the tokens
     sums: Sums  # over documents and draws
-    found: Places  # over documents and draws
+    found: Places  # over documents and draws, as if places had been drawn as often as tokens
 
 
 def visit(state: State, docs: Documents, key: tuple[int, ...], draws: int, burn: int, threads: Threads) -> Visited:
@@ -87,5 +91,9 @@ def visit(state: State, docs: Documents, key: tuple[int, ...], draws: int, burn:
 
     threads.run(step, ranges)
     total = add_sums(sums)
+    found_all = add_places(found)
+    drawn = sum(time % PLACES_EVERY != 0 for time in range(burn, draws))
+    found_all.precision *= (draws - burn) / drawn
+    found_all.linear *= (draws - burn) / drawn
     total.beyond = [pair for topics in late for pair in beyond(tokens, topics, 0, len(docs))]
-    return Visited(docs, late, total, add_places(found))
+    return Visited(docs, late, total, found_all)
