@@ -5,7 +5,7 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
-from diln.engine.fetch import fetch_row
+from diln.engine.fetch import fetch_cell, fetch_row
 
 
 @njit
@@ -39,3 +39,20 @@ def test_other_things_than_tables_are_refused():
 
     with pytest.raises(TypingError, match="two dimensions"):
         wrong(np.zeros(4, np.float32))
+
+
+def test_cells_are_what_they_were():
+    @njit
+    def sum_cells(table, rows, columns):
+        for i in range(rows.size):
+            fetch_cell(table, rows[i], columns[i])
+        total = 0.0
+        for i in range(rows.size):
+            total += table[rows[i], columns[i]]
+        return total
+
+    rng = np.random.default_rng(1)
+    table, rows, columns = rng.random((30, 7)), rng.integers(0, 30, 50), rng.integers(0, 7, 50)
+    assert sum_cells(table, rows, columns) == pytest.approx(table[rows, columns].sum())
+    with pytest.raises(TypingError, match="two dimensions"):
+        sum_cells(table[0], rows, columns)

@@ -32,12 +32,36 @@ fetch_row: Any = intrinsic(_fetch_row)
 def _fetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     array = context.make_array(signature.args[0])(context, builder, arguments[0])
     step = builder.extract_value(array.strides, 0)
-    first = builder.gep(builder.bitcast(array.data, BYTE.as_pointer()), [builder.mul(arguments[1], step)])
-    hint = cgutils.get_or_insert_function(  # type: ignore[no-untyped-call]
-        builder.module, ir.FunctionType(ir.VoidType(), [BYTE.as_pointer(), INT32, INT32, INT32]), "llvm.prefetch.p0"
-    )
-    told = [ir.Constant(INT32, value) for value in (TO_WRITE, KEEP, DATA)]
+    first = _byte_at(builder, array.data, builder.mul(arguments[1], step))
     start, line = ir.Constant(step.type, 0), ir.Constant(step.type, LINE)
     with cgutils.for_range_slice(builder, start, step, line, step.type) as (place, _):
-        builder.call(hint, [builder.gep(first, [place]), *told])
+        _hint(builder, builder.gep(first, [place]))
     return context.get_dummy_value()
+
+
+def _fetch_cell(typingctx, table, row, column):  # type: ignore[no-untyped-def]
+    """Have one cell of a table read into the caches while other work goes on, as ``fetch_row`` does a row."""
+    if not (isinstance(table, types.Array) and table.ndim == 2 and table.layout == "C"):
+        raise TypingError(f"table must be a contiguous array in two dimensions, not {table}")
+    return types.void(table, types.intp, types.intp), _one
+
+
+fetch_cell: Any = intrinsic(_fetch_cell)
+
+
+def _one(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    array = context.make_array(signature.args[0])(context, builder, arguments[0])
+    step, width = (builder.extract_value(array.strides, axis) for axis in (0, 1))
+    place = builder.add(builder.mul(arguments[1], step), builder.mul(arguments[2], width))
+    _hint(builder, _byte_at(builder, array.data, place))
+    return context.get_dummy_value()
+
+
+def _byte_at(builder: Any, data: Any, place: Any) -> Any:
+    return builder.gep(builder.bitcast(data, BYTE.as_pointer()), [place])
+
+
+def _hint(builder: Any, address: Any) -> None:
+    kind = ir.FunctionType(ir.VoidType(), [BYTE.as_pointer(), INT32, INT32, INT32])
+    hint = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")  # type: ignore[no-untyped-call]
+    builder.call(hint, [address, *(ir.Constant(INT32, value) for value in (TO_WRITE, KEEP, DATA))])

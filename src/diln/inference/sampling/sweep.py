@@ -6,6 +6,7 @@ from queue import SimpleQueue
 import numpy as np
 
 from diln.engine.compile import kernel
+from diln.engine.fetch import fetch_cell
 from diln.engine.threads import Threads, cut
 from diln.inference.documents import Array
 from diln.inference.sampling.corpus_step import LONGEST, Places, Sums
@@ -20,9 +21,13 @@ Omega = Callable[[Array, Array, int], Array]  # draws of PolyaGamma(shape, psi) 
 
 
 @kernel
-def count_table(indptr, indices, counts, starts, topics, table, totals):  # type: ignore[no-untyped-def]
-    """Add every token that has a topic to the table (n_terms, n_topics) and to the totals (n_topics,)."""
-    for m in range(indptr.size - 1):
+def count_table(indptr, indices, counts, starts, topics, first, last, table, totals):  # type: ignore[no-untyped-def]
+    """Add every token of documents first to last that has a topic to the table and to the totals (n_topics,)."""
+    for m in range(first, last):
+        t = starts[m]
+        for e in range(indptr[m], indptr[m + 1]):
+            fetch_cell(table, indices[e], topics[t])
+            t += counts[e]
         t = starts[m]
         for e in range(indptr[m], indptr[m + 1]):
             for _ in range(counts[e]):
@@ -33,9 +38,13 @@ def count_table(indptr, indices, counts, starts, topics, table, totals):  # type
 
 
 def blocks(docs: Documents) -> list[tuple[int, int]]:
-    """Ranges of documents with about as many tokens each; they depend on the documents alone."""
-    number = min(max(docs.tokens.size // BLOCK, 1), MOST_BLOCKS, max(len(docs), 1))
-    edges = np.searchsorted(docs.tokens.starts, np.linspace(0, docs.tokens.size, number + 1)[1:-1])
+    """Ranges of documents with about as many tokens each; they depend on the documents alone.
+
+    One where there are few tokens, else a multiple of four, so that two or four threads have as much to do each.
+    """
+    size = docs.tokens.size
+    number = 1 if size < 2 * BLOCK else min(4 * -(-size // (4 * BLOCK)), MOST_BLOCKS, len(docs))
+    edges = np.searchsorted(docs.tokens.starts, np.linspace(0, size, number + 1)[1:-1])
     edges = np.unique([0, *edges, len(docs)])
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
@@ -54,19 +63,37 @@ def draw_tokens(state: State, docs: Documents, key: np.uint64, threads: Threads)
     if len(ranges) == 1:
         return _draw(state, docs, key, ranges[0], state.table, state.totals, learning=True)
     sums: list[Sums | None] = [None] * len(ranges)
-    free: SimpleQueue[Array] = SimpleQueue()
-    for _ in range(min(threads.n_jobs, len(ranges))):
-        free.put(np.empty_like(state.table))
+    free: SimpleQueue[tuple[Array, Array, Array]] = SimpleQueue()
+    rooms = [_room(state) for _ in range(min(threads.n_jobs, len(ranges)))]
+    for room in rooms:
+        free.put(room)
 
     def step(number: int, first: int, last: int) -> None:
-        table = free.get()
-        np.copyto(table, state.table)
-        sums[number] = _draw(state, docs, key, (first, last), table, state.totals.copy(), learning=True)
-        free.put(table)
+        room = free.get()
+        before, table, totals = room
+        np.copyto(before, state.table)
+        sums[number] = _draw(state, docs, key, (first, last), before, state.totals.copy(), learning=True)
+        _count(docs, first, last, table, totals)
+        free.put(room)
 
     threads.run(step, ranges)
-    recount(state, docs)
+    state.table[:], state.totals[:] = rooms[0][1], rooms[0][2]
+    for _, table, totals in rooms[1:]:  # whole numbers: whichever thread counted what, the sums are the same
+        state.table += table
+        state.totals += totals
     return add_sums([one for one in sums if one is not None])
+
+
+def _room(state: State) -> tuple[Array, Array, Array]:
+    """What a thread works in: a copy of the counts, and counts and totals of what it has drawn."""
+    return np.empty_like(state.table), np.zeros_like(state.table), np.zeros_like(state.totals)
+
+
+def _count(docs: Documents, first: int, last: int, table: Array, totals: Array) -> None:
+    tokens = docs.tokens
+    count_table(
+        tokens.indptr, tokens.indices, tokens.counts, tokens.starts, docs.topics, first, last, table, totals
+    )  # fmt: skip
 
 
 def draw_given(state: State, docs: Documents, key: np.uint64, threads: Threads) -> Sums:
@@ -115,10 +142,9 @@ def beyond(tokens: Tokens, topics: Array, first: int, last: int) -> list[tuple[i
 
 def recount(state: State, docs: Documents) -> None:
     """Set the corpus' counts to those of the documents' tokens."""
-    tokens = docs.tokens
     state.table[:] = 0
     state.totals[:] = 0
-    count_table(tokens.indptr, tokens.indices, tokens.counts, tokens.starts, docs.topics, state.table, state.totals)
+    _count(docs, 0, len(docs), state.table, state.totals)
 
 
 def draw_documents(
