@@ -14,7 +14,6 @@ tomotopy's topics are judged by the same fold-in as the HDP's, with its own prio
 import argparse
 import json
 import platform
-import resource
 import subprocess
 import sys
 import time
@@ -121,7 +120,8 @@ def one(folder: Path, run: str, model: str, seed: int, jobs: int) -> dict[str, A
         row = tomotopy_lda(PEERS[model], SWEEPS[run], seed, parts)
     else:
         row = ours({"DILN": DILN, "HDP": HDP}[model], {**RUNS[run][1], "n_jobs": jobs}, seed, parts)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    peak = int(status["VmHWM"].split()[0]) / 1024  # resource.getrusage would count what the parent had before
     return {"run": run, "model": model, "seed": seed, **row, "peak_mb": peak}
 
 

@@ -502,7 +502,7 @@ def test_the_line_of_a_growing_corpus_says_how_much_of_it_is_in_play():
 def test_the_line_of_steps_says_how_many_documents_are_done():
     course = Steps(sampling.planned(parameters_of("DILN", {}), "online"), 100_000, passes=2)
     chain = [swept(29, 580_000, 58.0), swept(30, 600_000, 60.0, 1)]
-    assert shown(course, *chain)[0].startswith("starting: sweep 30 of at most 30  10,000 documents/s  score -7.082")
+    assert shown(course, *chain)[0].startswith("starting: sweep 30 of at most 40  10,000 documents/s  score -7.082")
     steps = [Progress(1, 600_500, 61.0, 43, score=-7.0), Progress(2, 710_000, 71.0, 44, score=-7.0)]
     line = shown(course, *chain, *steps)[0]
     assert line.startswith("pass 2 of 2  10,000 of 100,000 documents  10,000 documents/s  score -7.000  44 topics")
