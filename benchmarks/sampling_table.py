@@ -1,6 +1,6 @@
 """DILN and the HDP with their defaults beside tomotopy's LDA: perplexity of completed documents, time and memory.
 
-python benchmarks/sampling_table.py DATA [--runs ap nyt wikipedia arxiv-online arxiv] [--seeds 0 1 2] [--out FILE]
+python benchmarks/sampling_table.py DATA [--runs ap nyt arxiv-online ...] [--seeds 0 1 2] [--split 0] [--out FILE]
 
 DATA holds a folder for each corpus with counts.npz (a scipy sparse matrix). A fifth of the documents, 2,000 at most,
 are for testing: half the tokens of each are observed and the others predicted; ``--validation`` takes those documents
@@ -131,6 +131,7 @@ def main() -> None:
     parser.add_argument("--runs", nargs="+", default=["ap", "nyt", "wikipedia", "arxiv-online", "arxiv"], choices=RUNS)
     parser.add_argument("--models", nargs="+", default=["DILN", "HDP", *PEERS])
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
+    parser.add_argument("--split", type=int, default=0, help="seed of the split; --seeds are those of the fits")
     parser.add_argument("--validation", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path)
@@ -148,7 +149,7 @@ def main() -> None:
         for run, model, seed in product(given.runs, given.models, given.seeds):
             if model in PEERS and run not in SWEEPS:
                 continue
-            folder = written(Path(temporary), given.data, RUNS[run][0], seed, given.validation)
+            folder = written(Path(temporary), given.data, RUNS[run][0], given.split, given.validation)
             told = ["--runs", run, "--models", model, "--seeds", str(seed), "--jobs", str(given.jobs)]
             call = [sys.executable, __file__, str(folder), *told, "--one"]
             row = json.loads(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
@@ -160,7 +161,12 @@ def main() -> None:
                 flush=True,
             )
             if given.out:
-                told_json = {"machine": machine, "versions": versions, "validation": given.validation}
+                told_json = {
+                    "machine": machine,
+                    "versions": versions,
+                    "split": given.split,
+                    "validation": given.validation,
+                }
                 given.out.write_text(json.dumps({**told_json, "rows": results}, indent=1) + "\n", encoding="utf-8")
 
 
