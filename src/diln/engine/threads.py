@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import pairwise
 from types import TracebackType
 from typing import Any, Self
 
@@ -44,6 +45,13 @@ class Threads:
         wait(under_way)  # all, before an error is raised: they write into the caller's arrays
         for done in under_way:
             done.result()
+
+
+def even_cut(size: int, piece: int) -> list[tuple[int, int]]:
+    """As many ranges as ``cut`` makes, all of about the same size."""
+    number = -(-size // piece)
+    edges = [size * i // max(number, 1) for i in range(number + 1)]
+    return list(pairwise(edges))
 
 
 def cut(size: int, piece: int) -> list[tuple[int, int]]:

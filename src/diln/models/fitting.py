@@ -8,7 +8,7 @@ from warnings import warn
 import numpy as np
 from scipy.sparse import csr_array
 
-from diln.engine.threads import Threads
+from diln.engine.threads import Threads, even_cut
 from diln.errors import DilnWarning
 from diln.inference import loops, start
 from diln.inference.documents import Array
@@ -161,8 +161,8 @@ def more(fitted: Fitted, rows: Rows) -> None:
 
 
 def _steps(fitted: Fitted, rows: Rows, threads: Threads) -> None:
-    for counts in rows.parts(fitted.parameters.settled("batch_size")):
-        learn(fitted, counts, threads)
+    for first, last in even_cut(rows.n_docs, fitted.parameters.settled("batch_size")):
+        learn(fitted, rows.take(np.arange(first, last)), threads)
 
 
 def _noting(fitted: Fitted, look: Look | None) -> Callable[[Progress], None]:

@@ -93,6 +93,8 @@ class Parameters(ABC):
         if self.max_time is not None:
             check_number("max_time", self.max_time)
         check_number("learning_offset", self.settled("learning_offset"))
+        if self.settled("learning_offset") < 1:
+            raise ValueError(f"learning_offset is {self.learning_offset!r}; give 1 or more, or steps go too far")
         check_number("learning_decay", self.settled("learning_decay"))
         if not 0.5 <= self.settled("learning_decay") <= 1:
             raise ValueError(f"learning_decay is {self.learning_decay!r}; steps shrink as they must in [0.5, 1]")
@@ -126,7 +128,7 @@ class Parameters(ABC):
 
     @property
     def document_steps(self) -> int:
-        """Updates of a new document at most, or draws of it."""
+        """Updates of a new document at most."""
         return int(self.settled("max_doc_update_iter"))
 
     @property
@@ -158,13 +160,16 @@ class Parameters(ABC):
 
     def sampling_plan(self, method: str) -> SamplingPlan:
         """How long sampling is to go on, and in what steps."""
-        stages = STAGES if method == "grow" else ()
+        stages: tuple[tuple[int, int], ...] = STAGES if method == "grow" else ()
         default = sum(sweeps for _, sweeps in stages) + GROWN_SWEEPS if stages else SWEEPS
         most = default if self.max_iter is None else self.max_iter
+        if most < default:  # as much of it with few documents as there would be
+            stages = tuple((size, sweeps * most // default) for size, sweeps in stages)
         states = (GROWN_STATES if stages else STATES) if self.n_states is None else self.n_states
+        left = most - sum(sweeps for _, sweeps in stages)  # over all documents
         return SamplingPlan(
             max_iter=most,
-            n_states=min(states, max(1, most // 2)),
+            n_states=min(states, max(1, left // 2)),
             keep_states=self.keep_states,
             warm_up=self.warm_up,
             tol=self.settled("tol"),

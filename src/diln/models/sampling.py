@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.sparse import csr_array
 
-from diln.engine.threads import Threads, cut
+from diln.engine.threads import Threads, even_cut
 from diln.inference.documents import Array
 from diln.inference.loops import Look, Progress, topics_in_use
 from diln.inference.sampling import loops
@@ -21,7 +21,7 @@ from diln.inference.sampling.sweep import draw_documents, draw_given, draw_token
 from diln.inference.sampling.tokens import Tokens
 from diln.models import start
 from diln.models.checkpoints import Checkpoints, fingerprint
-from diln.models.counts import HeadRows, Rows, whole
+from diln.models.counts import MOST_TOKENS, HeadRows, Rows, whole
 from diln.models.files import StoredModel
 from diln.models.fitted import Fitted
 from diln.models.parameters import Parameters
@@ -50,18 +50,20 @@ def fit(
         fitted.parameters = parameters  # those that do not matter to the result may be others
     else:
         seed = seed if found is None else found.content["seed"]
-        fitted = begin(parameters, rows, vocabulary, seed, method, threads, look, keeper, found)
+        population = float(parameters.total_samples or rows.n_docs) if method == "online" else float(rows.n_docs)
+        fitted = begin(parameters, rows, vocabulary, seed, method, population, threads, look, keeper, found)
     if method == "online":
         pass_over(fitted, rows, threads, look, keeper)
     return fitted
 
 
 def begin(
-    parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, method: str, threads: Threads,
-    look: Look | None = None, keeper: "Keeper | None" = None, found: StoredModel | None = None,
+    parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, method: str, population: float,
+    threads: Threads, look: Look | None = None, keeper: "Keeper | None" = None, found: StoredModel | None = None,
 ) -> Fitted:  # fmt: skip
-    """A model after a chain: of all documents, or of some where the rest is left to steps."""
-    plan, run = planned(parameters, method), new_run(parameters, rows, vocabulary, seed, method, threads)
+    """A model after a chain of all documents, or of some where the rest is left to steps, that stands for so many."""
+    plan = planned(parameters, method)
+    run = new_run(parameters, rows, vocabulary, seed, method, plan, threads)
     history: list[dict[str, Any]] = []
     if found is not None:
         loops.restore(run, found.content["run"], dict(found.tensors))
@@ -77,8 +79,7 @@ def begin(
             keeper.chain(run, seed, history)
 
     loops.run(run, plan, threads, note, keep)
-    population = float(parameters.total_samples or rows.n_docs)
-    posterior = finished(run, threads, population / len(run.chain.everything))
+    posterior = finished(run, threads, population / run.chain.size)
     passes = run.chain.number if method != "online" else 0
     return Fitted(
         parameters, posterior, vocabulary, seed, seen=run.visited, population=population, passes=passes,
@@ -89,12 +90,12 @@ def begin(
 def first(parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, threads: Threads) -> Fitted:
     """A model of the first documents of a stream: a chain over them, and steps over what is too much for a chain."""
     head = HeadRows(rows, min(rows.n_docs, STARTED))
-    fitted = begin(parameters, head, vocabulary, seed, "batch", threads)
-    fitted.method = "online"
-    if parameters.total_samples is None:
-        fitted.population = float(rows.n_docs)
+    method = "online" if parameters.learning_method == "online" else "batch"
+    population = float(parameters.total_samples or rows.n_docs)
+    fitted = begin(parameters, head, vocabulary, seed, method, population, threads)
+    fitted.method, fitted.passes = "online", 0
     size = int(parameters.settled("batch_size"))
-    for begun, ended in cut(rows.n_docs - head.n_docs, size):
+    for begun, ended in even_cut(rows.n_docs - head.n_docs, size):
         learn(fitted, rows.take(np.arange(head.n_docs + begun, head.n_docs + ended)), threads)
     return fitted
 
@@ -108,7 +109,9 @@ def planned(parameters: Parameters, method: str) -> Plan:
     return replace(plan, grows=grows)
 
 
-def new_run(parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, method: str, threads: Threads) -> Run:
+def new_run(
+    parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, method: str, plan: Plan, threads: Threads
+) -> Run:
     """A chain before its first sweep. Documents are taken at random where only some of them are in play at first."""
     order = np.arange(rows.n_docs)
     if method != "batch":
@@ -118,16 +121,27 @@ def new_run(parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int
     tokens = Tokens.of(whole(counts))
     if not tokens.size:
         raise ValueError("no document has a token; give counts that are not all 0")
+    check_terms_fit(tokens)
     docs = Documents.new(tokens, 0, order)
     size = start_size(parameters, tokens.size)
     prior = parameters.prior()
     state = State.empty(
         rows.n_terms, size, start_weight(parameters, size), parameters.topic_prior(method), 1.0, parameters.variance
     )
-    chain = Chain(state, docs, prior, seed, len(docs), exact=parameters.polya_gamma == "exact")
+    chain = Chain(state, docs, prior, seed, plan.size(0, len(docs)), exact=parameters.polya_gamma == "exact")
     if parameters.init not in (None, "draws"):
         begin_from(chain, *start.of_model(parameters.init, vocabulary), threads)
     return Run(chain)
+
+
+def check_terms_fit(tokens: Tokens) -> None:
+    """Raise if a term has more tokens than single precision counts one by one."""
+    most = np.bincount(tokens.indices, tokens.counts).max(initial=0)
+    if most > MOST_TOKENS:
+        raise ValueError(
+            f"a term has {most:,.0f} tokens; sampling counts up to {MOST_TOKENS:,}: leave out the most frequent terms "
+            "(max_df), or use learning_method='online'"
+        )
 
 
 def start_size(parameters: Parameters, n_tokens: int) -> int:
@@ -153,8 +167,8 @@ def begin_from(chain: Chain, topics: Array, weights: Array, threads: Threads) ->
     given.totals[:size] = weights[largest] * chain.everything.tokens.size
     given.table[:, :size] = topics[largest].T * given.totals[:size]
     given.a0[size:] = 0
-    draw_given(given, chain.everything, key_of(chain.seed, 0, BEGINNING), threads)
-    recount(chain.state, chain.everything)
+    draw_given(given, chain.docs, key_of(chain.seed, 0, BEGINNING), threads)
+    recount(chain.state, chain.docs)
 
 
 def finished(run: Run, threads: Threads, scale: float) -> Sampled:
@@ -173,9 +187,9 @@ def finished(run: Run, threads: Threads, scale: float) -> Sampled:
 
 def running_of(chain: Chain, threads: Threads) -> Running:
     """The sums that steps go on from: those of one more draw of all documents."""
-    docs, key = chain.docs, key_of(chain.seed, chain.number, LAST)
-    sums = draw_tokens(chain.state, docs, key, threads)
-    places = draw_documents(chain.state, docs, key, threads)
+    docs, keys = chain.docs, [key_of(chain.seed, chain.number, LAST, number) for number in range(2)]
+    sums = draw_tokens(chain.state, docs, keys[0], threads)
+    places = draw_documents(chain.state, docs, keys[1], threads)
     return Running(expect_tables(sums, chain.state.a0), sums.softs, places.precision, places.linear)
 
 
@@ -184,12 +198,13 @@ def pass_over(fitted: Fitted, rows: Rows, threads: Threads, look: Look | None, k
     parameters, begun = fitted.parameters, time.perf_counter()
     size = int(parameters.settled("batch_size"))
     epochs = EPOCHS if parameters.max_iter is None else parameters.max_iter
-    in_epoch = -(-rows.n_docs // size)
-    before = fitted.history[-1]["seconds"]
-    while fitted.steps < epochs * in_epoch:
-        epoch, number = divmod(fitted.steps, in_epoch)
-        order = np.random.default_rng([fitted.seed, 1, epoch]).permutation(rows.n_docs)
-        score = learn(fitted, rows.take(np.sort(order[number * size : (number + 1) * size])), threads)
+    batches = even_cut(rows.n_docs, size)
+    before, ordered = fitted.history[-1]["seconds"], -1
+    while fitted.steps < epochs * len(batches):
+        epoch, number = divmod(fitted.steps, len(batches))
+        if epoch != ordered:
+            order, ordered = np.random.default_rng([fitted.seed, 1, epoch]).permutation(rows.n_docs), epoch
+        score = learn(fitted, rows.take(np.sort(order[slice(*batches[number])])), threads)
         seconds = before + time.perf_counter() - begun
         fitted.passes = epoch + 1
         progress = Progress(
@@ -209,8 +224,10 @@ def learn(fitted: Fitted, counts: csr_array, threads: Threads) -> float:
     """One stochastic step with these documents; returns the mean of ln p of a token given its document's others."""
     posterior, parameters = cast(Sampled, fitted.posterior), fitted.parameters
     rho = (parameters.settled("learning_offset") + fitted.steps) ** -parameters.settled("learning_decay")
-    score = posterior.learn(whole(counts), fitted.steps, rho, fitted.population / counts.shape[0], threads)
-    posterior.states.clear()  # which know nothing of these documents
+    score = 0.0
+    if counts.nnz:  # else there is nothing to learn, and old documents are not to be forgotten for it
+        score = posterior.learn(whole(counts), fitted.steps, rho, fitted.population / counts.shape[0], threads)
+        posterior.states.clear()  # which know nothing of these documents
     fitted.steps += 1
     fitted.seen += counts.shape[0]
     return score

@@ -5,7 +5,6 @@ import pytest
 from scipy.sparse import csr_array
 
 from diln.engine.threads import Threads
-from diln.inference.sampling import online
 from diln.inference.sampling.corpus_step import Prior, precisions
 from diln.inference.sampling.online import Running, move, scatter, settle_weights, step
 from diln.inference.sampling.state import Documents, State
@@ -125,7 +124,3 @@ def test_running_sums_follow_their_topics(corpus):
     assert np.array_equal(chosen.tables[:2], 2 * running.tables[[3, 1]])
     assert np.array_equal(chosen.linear[:, :2], 2 * running.linear[:, [3, 1]])
     assert len(chosen.tables) == 16 and not chosen.tables[2:].any()
-
-
-def test_some_draws_count():
-    assert 0 < online.BURN < online.DRAWS

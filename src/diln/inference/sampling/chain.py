@@ -22,7 +22,7 @@ from diln.prob.streams import key_of
 
 SETTLING = 3  # first sweeps, in which the weights stay as they are
 PRIOR_EVERY = 5  # sweeps from one draw of gamma_0 to the next: it hardly moves, and reads the whole table
-SPREADING = 30  # sweeps in which topics leave the origin before c follows them: it would hold them there
+SPREADING = 20  # sweeps in which topics leave the origin before c follows them: it would hold them there
 NEAR = 0.3  # of a location's prior deviation: how far from the origin topics are put when the gate opens
 
 TOKENS, WEIGHTS, PLACES, OPENING = range(4)  # what a stream is for
@@ -47,6 +47,11 @@ class Chain:
         rng = np.random.default_rng([self.seed, self.number, OPENING])
         self.state.open(self.prior.n_dims, NEAR * np.sqrt(self.state.variance), rng)
         self.everything.u = np.zeros((len(self.everything), self.prior.n_dims), np.float32)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the model has locations and they are not in play yet."""
+        return self.prior.n_dims > 0 and self.state.n_dims == 0
 
     @property
     def docs(self) -> Documents:

@@ -74,7 +74,7 @@ def run(
     chain, begun = run.chain, time.perf_counter() - run.seconds
     while not run.done:
         chain.size = plan.size(chain.number, len(chain.everything))
-        if chain.number == plan.opens and chain.prior.n_dims:
+        if chain.number >= plan.opens and chain.closed:
             chain.open()
         sums = chain.sweep(threads)
         run.scores.append(sums.score / max(chain.docs.tokens.size, 1))
@@ -89,6 +89,9 @@ def finish(run: Run, plan: Plan) -> None:
     """Take the state in if it is a late one, or else drop topics that nobody uses; see whether this was the last."""
     chain = run.chain
     late = plan.max_time is not None and run.seconds >= plan.max_time
+    if late and chain.closed:
+        chain.open()  # time is up, but a model has locations: one more sweep
+        return
     if run.resting or late or at_rest(run, plan):
         run.average.add(chain.state)
         if plan.keep_states:
@@ -103,18 +106,26 @@ def at_rest(run: Run, plan: Plan) -> bool:
     number = run.chain.number
     if number > plan.max_iter - plan.n_states:
         return True
+    if chain_is_short(run, plan):
+        return False
     if plan.max_time is not None and run.seconds >= plan.max_time * (1 - plan.n_states / plan.max_iter):
         return True
     late, early = np.mean(run.scores[-WINDOW:]), np.mean(run.scores[-2 * WINDOW : -WINDOW] or -np.inf)
     return bool(number >= plan.settles and late - early < plan.tol)
 
 
+def chain_is_short(run: Run, plan: Plan) -> bool:
+    """Whether some documents, or the gate, are not in play yet."""
+    return run.chain.closed or run.chain.number <= sum(sweeps for _, sweeps in plan.stages)
+
+
 def describe(run: Run) -> Progress:
     """How far the run is."""
-    state = run.chain.state
+    state, learned = run.chain.state, run.chain.prior.learn_weights
     return Progress(
         run.chain.number, run.visited, run.seconds, topics_in_use(state.totals),
-        score=run.scores[-1], alpha=state.alpha, beta=state.beta, topic_word_prior=state.prior,
+        score=run.scores[-1], alpha=state.alpha if learned else None,
+        beta=state.beta if learned else None, topic_word_prior=state.prior,
         location_variance=state.variance if state.n_dims else None, n_components=state.n_topics,
         n_states=run.average.n_states,
     )  # fmt: skip

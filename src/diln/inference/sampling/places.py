@@ -104,7 +104,7 @@ def gather_places(starts, first, last, a0, n, omega, u, s, squares, rest, precis
     precision (n_topics, d(d+1)/2) += sum_m omega_mk u_m u_m', packed row by row, and
     linear (d, n_topics) += sum_m ((n_mk - a0_k)/2 - omega_mk s_m) u_m.  # G4
 
-    ``squares`` (at least AT_ONCE more than documents, d(d+1)/2) and ``rest`` (n_topics,) are scratch.
+    ``squares`` (at least as many as documents in whole AT_ONCE, d(d+1)/2) and ``rest`` (n_topics,) are scratch.
     """
     dims, size = u.shape[1], last - first
     whole = -(-size // AT_ONCE) * AT_ONCE

@@ -70,11 +70,13 @@ def draw_tokens(state: State, docs: Documents, key: np.uint64, threads: Threads)
 
     def step(number: int, first: int, last: int) -> None:
         room = free.get()
-        before, table, totals = room
-        np.copyto(before, state.table)
-        sums[number] = _draw(state, docs, key, (first, last), before, state.totals.copy(), learning=True)
-        _count(docs, first, last, table, totals)
-        free.put(room)
+        try:
+            before, table, totals = room
+            np.copyto(before, state.table)
+            sums[number] = _draw(state, docs, key, (first, last), before, state.totals.copy(), learning=True)
+            _count(docs, first, last, table, totals)
+        finally:
+            free.put(room)
 
     threads.run(step, ranges)
     state.table[:], state.totals[:] = rooms[0][1], rooms[0][2]

@@ -36,6 +36,8 @@ def tidy(chain: Chain, *, grows: bool) -> None:
         return
     state = chain.state
     totals = state.totals[: state.n_topics]
+    if not totals.any():  # documents without a token
+        return
     worth = totals >= max(1.0, DUST * totals.sum())
     if chain.prior.prunes and not worth.all():
         chain.keep(np.flatnonzero(worth))
