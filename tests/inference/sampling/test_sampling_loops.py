@@ -77,7 +77,7 @@ def test_a_run_at_rest_begins_to_average_early():
 
 
 def test_a_run_that_gains_is_not_at_rest():
-    one, plan = new_run(), plan_of(max_iter=300, tol=0.01)
+    one, plan = new_run(dims=0), plan_of(max_iter=300, tol=0.01)
     one.chain.number = 100
     one.scores = list(np.linspace(-8, -7, 100))
     assert not at_rest(one, plan)
