@@ -57,6 +57,21 @@ def gate_gradient(ells, x, n, a, sigma, rest, out):  # type: ignore[no-untyped-d
 
 
 @kernel
+def unpack_precision(row, out):  # type: ignore[no-untyped-def]
+    """Set the lower triangle of ``out``, but its last entry, to what ``row`` holds packed; adds u's prior of 1."""
+    dims = out.shape[0] - 1
+    place = 0
+    for i in range(dims):
+        for j in range(i + 1):
+            out[i, j] = row[place]
+            place += 1
+        out[i, i] += 1.0
+    for j in range(dims):
+        out[dims, j] = row[place]
+        place += 1
+
+
+@kernel
 def gate_curvature(pairs, a, sigma, row, used, out):  # type: ignore[no-untyped-def]
     """Set the lower triangle of ``out`` to about the negative Hessian of f.
 
@@ -88,15 +103,7 @@ def gate_curvature(pairs, a, sigma, row, used, out):  # type: ignore[no-untyped-
         c0 = real(a[k0] * sigma[k0] * (1.0 - sigma[k0]))
         for j in range(row.size):
             row[j] += c0 * pairs[k0, j]
-    place = 0
-    for i in range(dims):
-        for j in range(i + 1):
-            out[i, j] = row[place]
-            place += 1
-        out[i, i] += 1.0
-    for j in range(dims):
-        out[dims, j] = row[place]
-        place += 1
+    unpack_precision(row, out)
     out[dims, dims] = total * (1.0 + 1e-9) + 1e-12
 
 

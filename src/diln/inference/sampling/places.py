@@ -7,7 +7,7 @@ PolyaGamma(a_k, psi_k), psi_k = ell_k . u + s, its (u, s) are Gaussian, as are t
 import numpy as np
 
 from diln.engine.compile import kernel
-from diln.inference.gate import back_substitute, factor_in_place
+from diln.inference.gate import back_substitute, factor_in_place, unpack_precision
 from diln.inference.sampling.tokens import count_topics, open_gate
 from diln.prob.polya_gamma import gate_terms
 from diln.prob.streams import fill_normals, stream
@@ -70,15 +70,7 @@ def draw_places(  # type: ignore[no-untyped-def]
         for k in range(weights.size):
             total += weights[k]
             excess += tokens[k] - a0[k]
-        place = 0
-        for i in range(dims):
-            for j in range(i + 1):
-                matrix[i, j] = row[place]
-                place += 1
-            matrix[i, i] += 1.0
-        for j in range(dims):
-            matrix[dims, j] = row[place]
-            place += 1
+        unpack_precision(row, matrix)
         matrix[dims, dims] = total
         for i in range(dims):
             linear = np.float32(0)

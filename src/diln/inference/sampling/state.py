@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diln.inference import posterior
 from diln.inference.documents import Array
 from diln.inference.sampling.tokens import NO_TOPIC, Tokens, padded
 
@@ -131,6 +132,4 @@ class Documents:
 
 def packed_pairs(ells: Array) -> Array:
     """Products of x = (ell, 1) of each topic, packed row by row without the last: (width, d(d+1)/2 + d) float32."""
-    x = np.vstack([ells, np.ones(ells.shape[1], np.float32)])
-    i, j = np.tril_indices(len(x))
-    return np.ascontiguousarray((x[i[:-1]] * x[j[:-1]]).T)
+    return posterior.packed_pairs(np.vstack([ells, np.ones(ells.shape[1], np.float32)]), np.float32)
