@@ -25,7 +25,7 @@ def defined(folder):
 
 def test_every_tag_in_the_code_is_on_the_page_and_the_other_way_round():
     comments = re.findall(r"#.*?\b([A-Z]\d+(?:, [A-Z]\d+)*)\b", SOURCES)
-    used = {tag for tags in comments for tag in tags.split(", ") if re.fullmatch(r"[DBSLPMG]\d{1,2}", tag)}
+    used = {tag for tags in comments for tag in tags.split(", ") if re.fullmatch(r"[DBSLPMGC]\d{1,2}", tag)}
     assert used == TAGS
     assert len(TAGS) > 35
 

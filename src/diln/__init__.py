@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from diln import corpus, datasets, simulate
     from diln.corpus import Corpus
     from diln.errors import DilnError, DilnWarning
+    from diln.models.ctm import CTM
     from diln.models.diln import DILN
     from diln.models.hdp import HDP
     from diln.models.lda import LDA
@@ -14,10 +15,12 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "DILN", "HDP", "LDA", "Corpus", "DilnError", "DilnWarning", "__version__", "corpus", "datasets", "load", "simulate",
+    "CTM", "DILN", "HDP", "LDA", "Corpus", "DilnError", "DilnWarning", "__version__", "corpus", "datasets", "load",
+    "simulate",
 ]  # fmt: skip
 
 _HOMES = {
+    "CTM": "diln.models.ctm",
     "Corpus": "diln.corpus",
     "DILN": "diln.models.diln",
     "DilnError": "diln.errors",

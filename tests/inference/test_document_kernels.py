@@ -23,7 +23,7 @@ from diln.inference.document_step import (
     weight_terms,
     word_term,
 )
-from diln.inference.documents import FAR_BELOW
+from diln.inference.documents import FAR_BELOW, whole_like
 from diln.inference.gate import (
     HALVINGS,
     WORTH_A_ROW,
@@ -31,10 +31,12 @@ from diln.inference.gate import (
     gate_gradient,
     gate_step,
     gate_value,
+    located,
     open_gate,
+    packed_pairs,
     solve_in_place,
 )
-from diln.inference.posterior import Posterior, located, packed_pairs, whole_like
+from diln.inference.posterior import Posterior
 from diln.inference.topic_step import gather_statistics
 from diln.inference.weights import LN_2PI, DirichletWeights, LocatedWeights, StickWeights, known_of, rate_constant
 from diln.prob.gamma import exp_digamma, log_gamma_digamma, log_in_place, sigmoid_softplus, steps_down

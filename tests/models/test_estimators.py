@@ -14,12 +14,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import diln
-from diln import DILN, HDP, LDA, Corpus, DilnWarning, simulate
+from diln import CTM, DILN, HDP, LDA, Corpus, DilnWarning, simulate
 from diln.inference.loops import topics_in_use
 from diln.models import parameters, sampling
 from diln.models.parameters import DEFAULTS, SETTLED
 
-MODELS = [DILN, HDP, LDA]
+MODELS = [DILN, HDP, LDA, CTM]
+KEEP_ALL = [LDA, CTM]  # topics
 each_way = pytest.mark.parametrize("inference", ["sampling", "variational"])
 pytestmark = pytest.mark.filterwarnings("ignore:all .* topics are in use:diln.DilnWarning")
 
@@ -78,7 +79,7 @@ def test_the_docstring_knows_what_stands_for_none(model):
     if model is DILN:
         assert f"{taken['n_dims']} unless given, {faithful['n_dims']} of variational" in text
         assert f"{taken['location_variance']} unless given, 1 / n_dims of variational" in text
-    if model is not LDA:
+    if model not in KEEP_ALL:
         assert f"topics, {sampling.FEWEST} to {sampling.MOST}, drops" in text
     assert set(inspect.signature(model).parameters) <= set(re.findall(r"\w+", text))
 
@@ -143,7 +144,14 @@ def test_fitted_attributes_have_the_shapes_that_the_docs_say(model, inference, c
     assert (fitted.bound_ is None) == (inference == "sampling")
     assert fitted.bound_ == last["bound"] == (pytest.approx(sum(last["terms"].values())) if last["terms"] else None)
     assert list(fitted.get_feature_names_out()) == [f"{model.__name__.lower()}{k}" for k in range(8)]
-    if model is not LDA:
+    if model is CTM:
+        assert fitted.topic_covariance_.shape == fitted.topic_correlation_.shape == (8, 8)
+        deviations = np.sqrt(np.diag(fitted.topic_covariance_))
+        expected = fitted.topic_covariance_ / np.outer(deviations, deviations)
+        np.testing.assert_allclose(fitted.topic_correlation_, expected, atol=1e-12)
+        np.testing.assert_array_equal(np.diag(fitted.topic_correlation_), 1)
+        np.testing.assert_allclose(fitted.topic_covariance_.sum(axis=0), 0, atol=1e-12)
+    if model not in KEEP_ALL:
         assert fitted.alpha_ > 0
         assert fitted.beta_ > 0
     if model is DILN:

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 import diln
-from diln import DILN, HDP, LDA, Corpus, simulate
+from diln import CTM, DILN, HDP, LDA, Corpus, simulate
 
 COUNTS = np.random.default_rng(0).poisson(0.8, (60, 20))
 pytestmark = pytest.mark.filterwarnings("ignore:all .* topics are in use:diln.DilnWarning")
@@ -31,7 +31,7 @@ def variational(model, **given):
     [
         (DILN, {"n_dims": 2}), (DILN, {"location_variance": 5.0}), (HDP, {"alpha_prior": (2.0, 1.0)}),
         (HDP, {"beta_prior": (50, 1)}), (LDA, {"doc_topic_prior": "auto"}), (LDA, {"n_components": 7}),
-        (HDP, {"topic_word_prior": 0.5}),
+        (HDP, {"topic_word_prior": 0.5}), (CTM, {"covariance_prior": 7.0}), (CTM, {"n_components": 7}),
     ],
 )  # fmt: skip
 @each_way

@@ -5,9 +5,9 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from diln import DILN, HDP, LDA, Corpus, DilnWarning
+from diln import CTM, DILN, HDP, LDA, Corpus, DilnWarning
 
-MODELS = [DILN, HDP, LDA]
+MODELS = [DILN, HDP, LDA, CTM]
 COUNTS = np.random.default_rng(0).poisson(1.0, (30, 12))
 pytestmark = pytest.mark.filterwarnings("ignore:all .* topics are in use:diln.DilnWarning")
 

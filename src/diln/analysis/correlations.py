@@ -14,8 +14,8 @@ class Pair:
 
     first: int
     second: int
-    correlation: float  # cosine of their locations, from -1 to 1
-    covariance: float  # inner product of their locations
+    correlation: float  # from -1 to 1: cosine of their locations, or correlation of their log weights
+    covariance: float  # inner product of their locations, or covariance of their log weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ def correlated_pairs(fitted: Fitted, n_pairs: int = 10) -> Correlations:
     correlation, covariance = fitted.correlation, fitted.covariance
     if correlation is None or covariance is None:
         raise ValueError(
-            f"the model is an {fitted.kind}, whose topics have no locations and so no correlations; fit a DILN, whose "
-            "topics have"
+            f"the model is an {fitted.kind}, whose topics have no locations and so no correlations; fit a DILN or a "
+            "CTM, whose topics have"
         )
     used = np.flatnonzero(in_use(fitted))
     above, right = np.triu_indices(len(used), k=1)

@@ -5,7 +5,8 @@ from math import log
 import numpy as np
 
 from diln.engine.compile import kernel
-from diln.inference.gate import gate_step, open_gate
+from diln.inference.documents import Array, Step, Visit
+from diln.inference.gate import gate_step, located, open_gate, packed_pairs
 from diln.prob.gamma import exp_digamma, log_gamma_digamma, steps_down
 
 GATE_EVERY = 4  # token steps between two steps of a document's location
@@ -222,3 +223,20 @@ def document_step(  # type: ignore[no-untyped-def]
             terms[m, 1] += gate
             for k in range(size):
                 lifts[k] += soft[k]
+
+
+def gated_step(visit: Visit, a0: Array, known: Array, locations: Array) -> Step:
+    """The document step of weights that are gamma or Dirichlet numbers; ``known`` as ``weight_term`` has it."""
+    batch, q, ells = visit.batch, visit.documents, located(locations)
+    common = (batch.indptr, batch.indices, batch.counts, visit.topics, a0, known)
+    gate = (ells, packed_pairs(ells, visit.topics.dtype))
+    out = (q.tokens, q.locations, q.intercepts, visit.theta, visit.ratio, visit.terms)
+    whole = visit.whole
+
+    def step(number: int, first: int, last: int) -> None:
+        document_step(
+            *common, *gate, first, last, visit.most, visit.tolerance, *out, visit.tables[number], visit.lifts[number],
+            whole,
+        )  # fmt: skip
+
+    return step

@@ -6,13 +6,28 @@ With n_k expected tokens and a_k = a0_k + n_k, the document's location u and int
 """
 
 from math import sqrt
+from typing import Any
+
+import numpy as np
 
 from diln.engine.compile import kernel
+from diln.inference.documents import Array
 from diln.prob.gamma import sigmoid_softplus
 
 WORTH_A_ROW = 1e-3  # curvature below which a topic is left out of the Hessian, never of the gradient
 HALVINGS = 12
 ROUNDING = 1e-14  # of f: without it the last steps, of which f knows nothing, would be refused
+
+
+def located(locations: Array) -> Array:
+    """Locations (n_topics, d) as (d+1, n_topics), with a last row of ones for the intercept."""
+    return np.ascontiguousarray(np.vstack([locations.T, np.ones(len(locations))]))
+
+
+def packed_pairs(ells: Array, dtype: Any) -> Array:
+    """Products ell_i ell_j, j <= i, of each topic, row by row, without the last: (n_topics, d(d+1)/2 + d)."""
+    i, j = np.tril_indices(len(ells))
+    return np.ascontiguousarray((ells[i[:-1]] * ells[j[:-1]]).T.astype(dtype))
 
 
 @kernel

@@ -58,6 +58,11 @@ class Known(ABC):
 
     @property
     @abstractmethod
+    def covariance(self) -> Array | None:
+        """Covariance of the topics' log weights over documents (n_topics, n_topics), of a model that has it."""
+
+    @property
+    @abstractmethod
     def alpha(self) -> float | None:
         """Top-level concentration, of a model that has it."""
 

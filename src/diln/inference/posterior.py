@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -10,11 +9,10 @@ from scipy.special import digamma, gammaln
 
 from diln.engine.threads import Threads, cut
 from diln.inference.batch import Batch
-from diln.inference.document_step import document_step
-from diln.inference.documents import Array, Documents, Summary
+from diln.inference.documents import Array, Documents, Summary, Visit, whole_like
 from diln.inference.known import Inferred, Known
 from diln.inference.topic_step import expected_topics, gather_statistics, topic_term
-from diln.inference.weights import Weights, known_of
+from diln.inference.weights import Weights
 
 TERMS_AT_ONCE = 512
 LARGEST = 80.0  # exponent that float32 can take, of an empty topic with next to no prior
@@ -42,6 +40,11 @@ class Posterior(Known):
     def locations(self) -> Array:
         """Topic locations (n_topics, d)."""
         return self.weights.locations
+
+    @property
+    def covariance(self) -> Array | None:
+        """Covariance of the topics' log weights (n_topics, n_topics), of a model that has it."""
+        return self.weights.covariance
 
     @property
     def alpha(self) -> float | None:
@@ -84,24 +87,7 @@ class Posterior(Known):
         self, counts: Batch | csr_array, documents: Documents, most: int, tolerance: float, threads: Threads
     ) -> "Visited":
         """The document step of all documents of ``counts``, each starting from ``documents``, which it changes."""
-        batch = Batch.of(counts)
-        a0, ells = self.weights.a0, located(self.weights.locations)
-        theta, ratio = np.empty_like(documents.tokens), np.empty(len(batch.indices), self.statistics.dtype)
-        pieces = shares(len(documents))
-        terms = np.zeros((len(documents), 4))
-        tables, lifts = np.zeros((2, len(pieces), self.n_topics))
-        common = (batch.indptr, batch.indices, batch.counts, self.expected, a0, known_of(a0))
-        gate = (ells, packed_pairs(ells, self.statistics.dtype))
-        q = (documents.tokens, documents.locations, documents.intercepts, theta, ratio, terms)
-        whole = whole_like(self.statistics)
-
-        def step(number: int, first: int, last: int) -> None:
-            document_step(*common, *gate, first, last, most, tolerance, *q, tables[number], lifts[number], whole)
-
-        threads.run(step, pieces)
-        words, weights, places, profile = (float(value) for value in terms.sum(axis=0))
-        summary = Summary(tables.sum(axis=0), lifts.sum(axis=0), words, weights, places, profile)
-        return Visited(self.weights.completed(summary, documents, batch.lengths), theta, ratio)
+        return visit_documents(self.expected, self.weights, Batch.of(counts), documents, most, tolerance, threads)
 
     def gather(
         self, counts: Batch | csr_array, visited: "Visited", keep: float, share: float, threads: Threads
@@ -120,16 +106,12 @@ class Posterior(Known):
 
     def settled(self, counts: Batch | csr_array, most: int, tolerance: float, threads: Threads) -> Documents:
         """The document step of documents seen for the first time; the expectations must be up to date."""
-        batch = Batch.of(counts)
-        documents = self.weights.start(batch.lengths, self.statistics.dtype)
-        self.visit(batch, documents, most, tolerance, threads)
-        return documents
+        return settled_documents(self.expected, self.weights, Batch.of(counts), most, tolerance, threads)
 
     def infer(self, counts: Batch | csr_array, most: int, tolerance: float, threads: Threads) -> Inferred:
         """Documents seen for the first time, each as if alone; an empty one gets the proportions of the prior."""
         documents = self.settled(counts, most, tolerance, threads)
-        weights = (self.a0 + documents.tokens) * self.weights.scales(documents)  # D12
-        return Inferred(np.asarray(weights / weights.sum(axis=1, keepdims=True)), documents.locations)
+        return Inferred(self.weights.proportions(documents), documents.locations)
 
     def draws(
         self, counts: csr_array, most: int, tolerance: float, number: int, rng: np.random.Generator, threads: Threads
@@ -137,10 +119,10 @@ class Posterior(Known):
         """Draws from q: topics (n_terms, n_topics) and the documents' proportions (n_docs, n_topics)."""  # P1
         documents = self.settled(counts, most, tolerance, threads)
         lam = self.statistics.astype(np.float64) + self.prior
-        shape, scale = self.a0 + documents.tokens, self.weights.scales(documents)
+        draw = self.weights.drawing(documents, rng)
         for _ in range(number):
             eta = rng.standard_gamma(lam) + np.finfo(float).tiny
-            weights = rng.standard_gamma(shape) * scale + np.finfo(float).tiny
+            weights = draw()
             yield eta / eta.sum(axis=0), weights / weights.sum(axis=1, keepdims=True)
 
 
@@ -158,17 +140,24 @@ def shares(n_docs: int) -> list[tuple[int, int]]:
     return cut(n_docs, min(256, max(16, n_docs // 64)))
 
 
-def whole_like(floats: Array) -> Array:
-    """An empty array of integers as wide as these floats."""
-    return np.empty(0, np.int32 if floats.dtype == np.float32 else np.int64)
+def visit_documents(
+    topics: Array, weights: Weights, batch: Batch, documents: Documents, most: int, tolerance: float, threads: Threads
+) -> Visited:
+    """The document step given topics (n_terms, n_topics), each document starting from ``documents``, which change."""
+    n_topics, pieces = topics.shape[1], shares(len(documents))
+    theta, ratio = np.empty_like(documents.tokens), np.empty(len(batch.indices), topics.dtype)
+    terms, (tables, lifts) = np.zeros((len(documents), 4)), np.zeros((2, len(pieces), n_topics))
+    step = weights.step(Visit(batch, topics, documents, most, tolerance, theta, ratio, terms, tables, lifts))
+    threads.run(step, pieces)
+    words, weighed, places, profile = (float(value) for value in terms.sum(axis=0))
+    summary = Summary(tables.sum(axis=0), lifts.sum(axis=0), words, weighed, places, profile)
+    return Visited(weights.completed(summary, documents, batch.lengths), theta, ratio)
 
 
-def located(locations: Array) -> Array:
-    """Locations (n_topics, d) as (d+1, n_topics), with a last row of ones for the intercept."""
-    return np.ascontiguousarray(np.vstack([locations.T, np.ones(len(locations))]))
-
-
-def packed_pairs(ells: Array, dtype: Any) -> Array:
-    """Products ell_i ell_j, j <= i, of each topic, row by row, without the last: (n_topics, d(d+1)/2 + d)."""
-    i, j = np.tril_indices(len(ells))
-    return np.ascontiguousarray((ells[i[:-1]] * ells[j[:-1]]).T.astype(dtype))
+def settled_documents(
+    topics: Array, weights: Weights, batch: Batch, most: int, tolerance: float, threads: Threads
+) -> Documents:
+    """The document step of documents seen for the first time."""
+    documents = weights.start(batch.lengths, topics.dtype)
+    visit_documents(topics, weights, batch, documents, most, tolerance, threads)
+    return documents

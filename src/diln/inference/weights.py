@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from scipy.special import digamma, gammaln, polygamma, xlogy
 
 from diln.engine.threads import Threads, cut
-from diln.inference.document_step import weight_terms
-from diln.inference.documents import FAR_BELOW, Array, Documents, Summary, even_start
+from diln.inference.document_step import gated_step, weight_terms
+from diln.inference.documents import FAR_BELOW, Array, Documents, Step, Summary, Visit, even_start
 from diln.inference.location_step import location_step
+from diln.inference.stick_step import LEAST, best_a0, best_alpha, gamma_term, stick_term
 
-LEAST = 1e-8  # of a0: a topic that no document uses
 TOPICS_AT_ONCE = 8
 DOCS_AT_ONCE = 512
 HALVINGS = 12
@@ -53,6 +53,15 @@ class Weights(ABC):
         """Topic locations ell (n_topics, d)."""
         return np.zeros((len(self.a0), 0))
 
+    @property
+    def covariance(self) -> Array | None:
+        """Covariance of the topics' log weights (n_topics, n_topics), of a model that has it."""
+        return self.locations @ self.locations.T if self.n_dims else None
+
+    def step(self, visit: Visit) -> Step:
+        """The document step."""
+        return gated_step(visit, self.a0, known_of(self.a0), self.locations)
+
     @abstractmethod
     def start(self, lengths: Array, dtype: Any) -> Documents:
         """Documents of these lengths before anything is known of them."""
@@ -69,9 +78,19 @@ class Weights(ABC):
     def terms(self) -> dict[str, float]:
         """The weights' own terms of the bound."""
 
-    @abstractmethod
     def scales(self, documents: Documents) -> Array | float:
-        """What a0 + n is multiplied by to be proportional to the expected proportions of the topics."""
+        """What a0 + n is multiplied by to be proportional to the topics' expected proportions; 1 without a gate."""
+        return 1.0
+
+    def proportions(self, documents: Documents) -> Array:
+        """Expected proportions of the topics (n_docs, n_topics); those of the prior for a document without tokens."""
+        weights = (self.a0 + documents.tokens) * self.scales(documents)  # D12
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def drawing(self, documents: Documents, rng: np.random.Generator) -> Callable[[], Array]:
+        """Draws the weights of the topics (n_docs, n_topics) from q."""
+        shape, scale = self.a0 + documents.tokens, self.scales(documents)
+        return lambda: rng.standard_gamma(shape) * scale + np.finfo(float).tiny
 
     @abstractmethod
     def tensors(self) -> Tensors:
@@ -148,10 +167,6 @@ class DirichletWeights(Weights):
         """None: a0 has no prior."""
         return {}
 
-    def scales(self, documents: Documents) -> Array | float:
-        """One: the mean of a Dirichlet."""
-        return 1.0
-
     def tensors(self) -> Tensors:
         """The Dirichlet parameters and what they are learned from."""
         return {"a0": self.a0, **self.running.tensors()}
@@ -227,10 +242,6 @@ class StickWeights(Weights):
             "alpha": gamma_term(self.alpha, *self.alpha_prior),
             "beta": gamma_term(self.beta, *self.beta_prior),
         }
-
-    def scales(self, documents: Documents) -> Array | float:
-        """One: the gate is the same for all topics."""
-        return 1.0
 
     def tensors(self) -> Tensors:
         """a0 = beta p, alpha, and what a0 is learned from."""
@@ -363,47 +374,3 @@ def not_worse(old: Array, new: Array, objective: Callable[[Array], float], befor
 def rate_constant(lengths: Array) -> float:
     """sum_m N_m - N_m ln N_m: what profiling out xi leaves of the bound."""  # D5
     return float((lengths - xlogy(lengths, lengths)).sum())
-
-
-def gamma_term(x: float, shape: float, rate: float) -> float:
-    """Log density of Gamma(shape, rate) at x."""
-    return float(shape * np.log(rate) - gammaln(shape) + (shape - 1) * np.log(x) - rate * x)
-
-
-def stick_term(last: float, n_topics: int, alpha: float) -> float:
-    """ln p(V | alpha) = (T-1) ln alpha + (alpha-1) ln p_T, since the product of all 1 - V_k is p_T."""
-    return float((n_topics - 1) * np.log(alpha) + (alpha - 1) * np.log(last)) if n_topics > 1 else 0.0
-
-
-def best_alpha(last: float, n_topics: int, alpha: float, prior: tuple[float, float]) -> float:
-    """The alpha that maximises its terms of the bound; as it was if there are no sticks to learn it from."""  # D11
-    counts = n_topics + prior[0] - 2
-    return counts / (prior[1] - float(np.log(last))) if n_topics > 1 and counts > 0 else alpha
-
-
-def best_a0(tables: Array, lifts: Array, a0: Array, alpha: float, prior: tuple[float, float]) -> Array:
-    """The a0 = beta p that maximises sum_k t_k ln a0_k - a0_k h_k + (alpha-1) ln p_T + ln p(beta).
-
-    Given beta, a0_k = t_k / (h_k + kappa_2 + (alpha - kappa_1)/beta), where t_T has alpha - 1 more; what is left is
-    one equation in beta, decreasing and convex where a0 > 0: Newton's method rises to its one root from below. If
-    alpha - 1 outweighs t_T, a0_T would go to 0 and stays as it is.                                          # D9
-    """
-    tables = np.maximum(tables, 1e-10)
-    fixed = 0.0
-    if len(a0) > 1:
-        tables[-1] += alpha - 1
-        if tables[-1] <= 0:
-            fixed, tables[-1] = a0[-1], 0.0
-    rates, excess = lifts + prior[1], (alpha if len(a0) > 1 else 1) - prior[0]
-    beta = max(LEAST, -excess / rates[tables > 0].min(initial=np.inf) * (1 + 1e-12))
-    for _ in range(200):
-        parts = 1 / (rates * beta + excess)
-        surplus = tables @ parts + fixed / beta - 1
-        rise = surplus / (tables * rates @ parts**2 + fixed / beta**2)
-        if not rise > 1e-14 * beta:
-            break
-        beta += rise
-    best = tables / (rates + excess / beta)
-    if fixed:
-        best[-1] = fixed
-    return np.asarray(np.maximum(best, LEAST))

@@ -25,7 +25,7 @@ from diln.models.parameters import Parameters, check_whole, parameters_of
 
 
 class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """What DILN, HDP and LDA have in common."""
+    """What DILN, HDP, LDA and the CTM have in common."""
 
     kind: ClassVar[str]
     fitted_: Fitted

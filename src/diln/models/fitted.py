@@ -44,7 +44,7 @@ class Fitted:
 
     @property
     def kind(self) -> str:
-        """DILN, HDP or LDA."""
+        """DILN, HDP, LDA or CTM."""
         return self.parameters.kind
 
     @property
@@ -84,19 +84,26 @@ class Fitted:
 
     @property
     def covariance(self) -> Floats | None:
-        """Covariance of the topics' log weights in a document, ell_i . ell_j (n_topics, n_topics)."""
-        return None if self.locations is None else self.locations @ self.locations.T
+        """Covariance of the topics' log weights over documents (n_topics, n_topics), of a model that has it.
+
+        DILN's are ell_i . ell_j; the CTM's are of log weights less their mean in the document.
+        """
+        known = self.posterior.covariance
+        return None if known is None else known.copy()
 
     @property
     def correlation(self) -> Floats | None:
-        """Cosine of the topics' locations (n_topics, n_topics); 0 beside a topic at the origin."""
-        if self.locations is None:
+        """Correlation of the topics' log weights (n_topics, n_topics); 0 beside a topic that does not vary.
+
+        DILN's are the cosines of the topics' locations.
+        """
+        known = self.posterior.covariance
+        if known is None:
             return None
-        lengths = np.linalg.norm(self.locations, axis=1, keepdims=True)
-        unit = self.locations / np.maximum(lengths, np.finfo(float).tiny)
-        cosine = np.clip(unit @ unit.T, -1, 1)
-        np.fill_diagonal(cosine, 1)
-        return np.asarray(cosine)
+        deviations = np.maximum(np.sqrt(np.diag(known)), np.finfo(float).tiny)
+        scaled = np.clip(known / deviations / deviations[:, np.newaxis], -1, 1)
+        np.fill_diagonal(scaled, 1)
+        return np.asarray(scaled)
 
     @property
     def alpha(self) -> float | None:

@@ -51,7 +51,7 @@ def fit(
 
 def _warn_of_too_few(fitted: Fitted) -> None:
     size = fitted.parameters.truncation
-    if fitted.kind != "LDA" and fitted.parameters.n_components != "auto" and fitted.n_topics == size > 1:
+    if not fitted.parameters.keeps_all and fitted.parameters.n_components != "auto" and fitted.n_topics == size > 1:
         warn(
             f"all {size} topics are in use, so there may be more; fit again with a larger n_components, or leave it "
             "out",

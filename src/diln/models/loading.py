@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from diln.models.base import TopicModel
+from diln.models.ctm import CTM
 from diln.models.diln import DILN
 from diln.models.fitted import Fitted
 from diln.models.hdp import HDP
 from diln.models.lda import LDA
 
-CLASSES: dict[str, type[TopicModel]] = {one.kind: one for one in (DILN, HDP, LDA)}
+CLASSES: dict[str, type[TopicModel]] = {one.kind: one for one in (DILN, HDP, LDA, CTM)}
 
 
 def load(directory: str | Path) -> TopicModel:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from diln.inference.gaussian_weights import GaussianWeights
 from diln.inference.loops import Plan
 from diln.inference.sampling.corpus_step import Prior
 from diln.inference.sampling.loops import Plan as SamplingPlan
@@ -47,6 +48,7 @@ class Parameters(ABC):
     """What all models can be told."""
 
     kind: ClassVar[str]
+    keeps_all: ClassVar[bool] = False  # whether n_components is the number of topics, not the most there can be
 
     n_components: int | str
     topic_word_prior: float | str | None
@@ -77,7 +79,7 @@ class Parameters(ABC):
         check_choice("learning_method", self.learning_method, METHODS)
         if self.learning_method == "grow" and self.inference == "variational":
             raise ValueError("learning_method is 'grow', which is for inference='sampling'; give 'batch' or 'online'")
-        if isinstance(self.n_components, str):
+        if isinstance(self.n_components, str) and not self.keeps_all:
             check_choice("n_components", self.n_components, ("auto",))
         else:
             check_whole("n_components", self.n_components, 1)
@@ -185,7 +187,7 @@ class Parameters(ABC):
     def prior(self) -> Prior:
         """What sampling draws, and the priors of it."""
         topic_word = LEARNED_PRIOR if self.topic_word_prior == "auto" else None
-        return Prior(learn_weights=self.learns_weights, prunes=self.kind != "LDA", topic_word=topic_word)
+        return Prior(learn_weights=self.learns_weights, prunes=not self.keeps_all, topic_word=topic_word)
 
     @property
     def variance(self) -> float:
@@ -223,12 +225,12 @@ class LDAParameters(Parameters):
     """What LDA can be told."""
 
     kind: ClassVar[str] = "LDA"
+    keeps_all: ClassVar[bool] = True
     doc_topic_prior: float | str | None
 
     def check(self) -> None:
         """Raise if a value makes no sense."""
         super().check()
-        check_whole("n_components", self.n_components, 1)
         if isinstance(self.doc_topic_prior, str):
             check_choice("doc_topic_prior", self.doc_topic_prior, ("auto",))
         elif self.doc_topic_prior is not None:
@@ -307,12 +309,47 @@ class DILNParameters(HDPParameters):
         return replace(super().prior(), n_dims=self.settled("n_dims"), precision=precision)
 
 
+@dataclass(frozen=True, kw_only=True)
+class CTMParameters(Parameters):
+    """What the CTM can be told."""
+
+    kind: ClassVar[str] = "CTM"
+    keeps_all: ClassVar[bool] = True
+    covariance_prior: float | None
+
+    def check(self) -> None:
+        """Raise if a value makes no sense."""
+        super().check()
+        if self.covariance_prior is not None:
+            check_number("covariance_prior", self.covariance_prior)
+
+    @property
+    def prior_documents(self) -> float:
+        """c, the documents that the prior of the covariance counts as."""
+        return float(self.truncation if self.covariance_prior is None else self.covariance_prior)
+
+    def weights(self, rng: np.random.Generator) -> Weights:
+        """Log weights that are independent of each other, as the prior has them."""
+        return GaussianWeights(np.zeros(self.truncation), np.eye(self.truncation), self.prior_documents)
+
+    @property
+    def learns_weights(self) -> bool:
+        """Whether topics' weights are learned: log weights take their place."""
+        return False
+
+    def prior(self) -> Prior:
+        """What sampling draws, and the priors of it."""
+        return replace(super().prior(), covariance=self.prior_documents)
+
+
 # What a model is made of, and cannot be changed as it goes on learning.
 BUILT_IN = (
     "n_components", "topic_word_prior", "inference", "n_dims", "location_variance", "alpha_prior", "beta_prior",
-    "doc_topic_prior", "weight_rate",
+    "doc_topic_prior", "weight_rate", "covariance_prior",
 )  # fmt: skip
-KINDS: dict[str, type[Parameters]] = {one.kind: one for one in (DILNParameters, HDPParameters, LDAParameters)}
+KINDS: dict[str, type[Parameters]] = {
+    one.kind: one for one in (DILNParameters, HDPParameters, LDAParameters, CTMParameters)
+}
 
 COMMON: dict[str, Any] = {
     "n_components": "auto",
@@ -344,6 +381,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "DILN": {**COMMON, **WEIGHTS, "n_dims": None, "location_variance": None},
     "HDP": {**COMMON, **WEIGHTS},
     "LDA": {**COMMON, "n_components": 100, "doc_topic_prior": None},
+    "CTM": {**COMMON, "n_components": 100, "covariance_prior": None},
 }
 
 

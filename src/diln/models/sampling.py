@@ -13,11 +13,12 @@ from diln.inference.loops import Look, Progress, topics_in_use
 from diln.inference.sampling import loops
 from diln.inference.sampling.chain import Chain
 from diln.inference.sampling.corpus_step import expect_tables
+from diln.inference.sampling.log_weights import draw_all_log_weights
 from diln.inference.sampling.loops import Plan, Run
 from diln.inference.sampling.online import Running
 from diln.inference.sampling.sampled import Sampled
 from diln.inference.sampling.state import Documents, State
-from diln.inference.sampling.sweep import draw_documents, draw_given, draw_tokens, recount
+from diln.inference.sampling.sweep import draw_documents, draw_given, draw_tokens, no_places, recount
 from diln.inference.sampling.tokens import Tokens
 from diln.models import start
 from diln.models.checkpoints import Checkpoints, fingerprint
@@ -189,8 +190,11 @@ def running_of(chain: Chain, threads: Threads) -> Running:
     """The sums that steps go on from: those of one more draw of all documents."""
     docs, keys = chain.docs, [key_of(chain.seed, chain.number, LAST, number) for number in range(2)]
     sums = draw_tokens(chain.state, docs, keys[0], threads)
-    places = draw_documents(chain.state, docs, keys[1], threads)
-    return Running(expect_tables(sums, chain.state.a0), sums.softs, places.precision, places.linear)
+    if chain.state.weighed:
+        places, moments = no_places(chain.state.width, 0), draw_all_log_weights(chain.state, docs, keys[1], threads)
+    else:
+        places, moments = draw_documents(chain.state, docs, keys[1], threads), np.zeros((0, 0))
+    return Running(expect_tables(sums, chain.state.a0), sums.softs, places.precision, places.linear, moments)
 
 
 def pass_over(fitted: Fitted, rows: Rows, threads: Threads, look: Look | None, keeper: "Keeper") -> None:

@@ -19,6 +19,7 @@ from diln.inference.sampling import chain as chains
 from diln.inference.sampling import sweep
 from diln.inference.sampling.chain import SETTLING, Chain
 from diln.inference.sampling.corpus_step import Places, Prior, draw_locations, draw_topic_prior, draw_weights
+from diln.inference.sampling.log_weights import draw_gaussian
 from diln.inference.sampling.places import gather_places
 from diln.inference.sampling.state import Documents, State
 from diln.inference.sampling.tokens import Tokens
@@ -36,6 +37,7 @@ PRIORS = {
     "lda": Prior(learn_weights=False, alpha=None, **GIVEN),
     "hdp": Prior(alpha=(5.0, 2.0), **GIVEN),
     "diln": Prior(n_dims=2, alpha=(5.0, 2.0), precision=(6.0, 5.0), **GIVEN),
+    "ctm": Prior(learn_weights=False, alpha=None, covariance=8.0, **GIVEN),
 }
 
 
@@ -48,10 +50,12 @@ class Drawings:
     gamma_0: np.ndarray  # (R,)
     c: np.ndarray  # (R,)
     ell: np.ndarray  # (R, T, d)
-    u: np.ndarray  # (R, M, d)
+    u: np.ndarray  # (R, M, d), or log weights (R, M, T)
     s: np.ndarray  # (R, M)
     topics: np.ndarray  # (R, tokens)
     words: np.ndarray  # (R, tokens)
+    mean: np.ndarray  # (R, T) of log weights, where documents have them
+    sigma: np.ndarray  # (R, T, T)
 
 
 def choose(p, rng):
@@ -78,10 +82,19 @@ def draw_model(prior, size, rng):
     total = logsumexp(log_Z, axis=2)
     s = np.where(LENGTHS > 0, np.log(rng.gamma(np.maximum(LENGTHS, 1), size=(size, M))) - total, 0.0)
     s = s if prior.learn_weights else 0 * s
+    mean, sigma = np.zeros((size, 0)), np.zeros((size, 0, 0))
+    if prior.covariance is not None:
+        degrees, scale = T + 1 + prior.covariance, prior.covariance * np.eye(T)
+        sigma = stats.invwishart(degrees, scale).rvs(size, random_state=rng)
+        roots = np.linalg.cholesky(sigma)
+        mean = np.einsum("rij,rj->ri", roots, rng.normal(size=(size, T)))
+        u = mean[:, None] + np.einsum("rij,rmj->rmi", roots, rng.normal(size=(size, M, T)))
+        log_Z, total = u, logsumexp(u, axis=2)
+        a0 = np.ones_like(a0)
     topics = choose(np.exp(log_Z - total[:, :, None])[:, OF], rng)
     eta = rng.gamma(np.tile(gamma_0[:, None, None], (1, T, V)))
     words = choose(np.take_along_axis(eta, topics[:, :, None], axis=1), rng)
-    return Drawings(alpha, a0, gamma_0, c, ell, u, s, topics, words)
+    return Drawings(alpha, a0, gamma_0, c, ell, u, s, topics, words, mean, sigma)
 
 
 def measures(x, prior):
@@ -133,6 +146,20 @@ def measures(x, prior):
             "tokens where topics are near": (n * w).sum(axis=(1, 2)),
             "gates": (w + x.s[:, :, None])[:, LENGTHS > 0].max(axis=(1, 2)),
         }
+    if prior.covariance is not None:
+        off = x.u[:, LENGTHS > 0] - x.mean[:, None]
+        out |= {
+            "mean of a topic": x.mean[:, 0],
+            "means, squared": (x.mean**2).sum(axis=1),
+            "variance of a topic": x.sigma[:, 1, 1],
+            "covariance of two topics": x.sigma[:, 0, 1],
+            "volume": np.linalg.slogdet(x.sigma)[1],
+            "a log weight": x.u[:, 0, 0],
+            "log weights, squared": (x.u[:, LENGTHS > 0] ** 2).sum(axis=(1, 2)),
+            "two topics of a document": off[:, 0, 0] * off[:, 0, 1],
+            "distances from the mean": np.einsum("rmi,rij,rmj->r", off, np.linalg.inv(x.sigma), off),
+            "tokens where weights are large": (n * x.u).sum(axis=(1, 2)),
+        }
     return out
 
 
@@ -165,6 +192,9 @@ def start(x, r, prior):
     docs = Documents(
         tokens, topics, x.u[r].astype(np.float32), x.s[r].astype(np.float32), np.arange(len(LENGTHS), dtype=np.uint64)
     )
+    if prior.covariance is not None:
+        state.mean, state.covariance = x.mean[r].copy(), x.sigma[r].copy()
+        docs.u = np.pad(docs.u, ((0, 0), (0, state.width - N_TOPICS)))
     chain = Chain(state, docs, prior, seed=r, size=len(LENGTHS), number=SETTLING, exact=True)
     tell(chain, x.words[r], x.topics[r])
     return chain
@@ -189,7 +219,8 @@ def advance(x, prior, rng):
             state, docs = chain.state, chain.everything
             x.alpha[r], x.gamma_0[r], x.c[r] = state.alpha, state.prior, state.variance
             x.a0[r], x.ell[r] = state.a0[:N_TOPICS], state.ells[:, :N_TOPICS].T
-            x.u[r], x.s[r], x.topics[r] = docs.u, docs.s, docs.topics
+            x.u[r], x.s[r], x.topics[r] = docs.u[:, : x.u.shape[2]], docs.s, docs.topics
+            x.mean[r], x.sigma[r] = state.mean, state.covariance
             x.words[r] = np.repeat(docs.tokens.indices, docs.tokens.counts)
     return x
 
@@ -203,8 +234,9 @@ def p_values(model, seed, size=CHAINS):
 
 
 @pytest.fixture(autouse=True)
-def every_sweep_draws_gamma_0(monkeypatch):
+def every_sweep_draws_everything_once(monkeypatch):
     monkeypatch.setattr(chains, "PRIOR_EVERY", 1)
+    monkeypatch.setattr(chains, "WEIGHINGS", 1)
 
 
 @pytest.mark.parametrize("model", PRIORS)
@@ -256,6 +288,15 @@ def gather_without_offset(starts, first, last, a0, n, omega, u, s, *rest):
     gather_places(starts, first, last, a0, n, omega, u, np.zeros_like(s), *rest)
 
 
+def covariance_without_its_prior(moments, prior, at_zero, rng):
+    return draw_gaussian(moments, 1e-3, at_zero, rng)
+
+
+def mean_at_zero(moments, prior, at_zero, rng):
+    mean, covariance = draw_gaussian(moments, prior, at_zero, rng)
+    return 0 * mean, covariance
+
+
 BUGS = [
     ("lda", chains, "draw_topic_prior", gamma_0_with_a_term_left_out),
     ("hdp", chains, "draw_weights", weights_without_their_prior),
@@ -264,6 +305,9 @@ BUGS = [
     ("diln", chains, "draw_locations", locations_turned_round),
     ("diln", chains, "draw_locations", locations_of_twice_the_variance),
     ("diln", sweep, "gather_places", gather_without_offset),
+    ("ctm", chains, "draw_polya_gamma", omega_too_small),
+    ("ctm", chains, "draw_gaussian", covariance_without_its_prior),
+    ("ctm", chains, "draw_gaussian", mean_at_zero),
 ]
 
 

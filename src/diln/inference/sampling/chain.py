@@ -1,12 +1,14 @@
 """A chain of states of all documents and the corpus, sweep by sweep, and the average of its late states."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from diln.engine.threads import Threads
 from diln.inference.documents import Array
+from diln.inference.gaussian_weights import AT_ZERO
 from diln.inference.sampling.corpus_step import (
     Prior,
     Sums,
@@ -15,6 +17,7 @@ from diln.inference.sampling.corpus_step import (
     draw_variance,
     draw_weights,
 )
+from diln.inference.sampling.log_weights import draw_all_log_weights, draw_gaussian, open_log_weights
 from diln.inference.sampling.state import Documents, State
 from diln.inference.sampling.sweep import draw_documents, draw_tokens
 from diln.prob.polya_gamma import draw_polya_gamma
@@ -23,6 +26,7 @@ from diln.prob.streams import key_of
 SETTLING = 3  # first sweeps, in which the weights stay as they are
 PRIOR_EVERY = 5  # sweeps from one draw of gamma_0 to the next: it hardly moves, and reads the whole table
 SPREADING = 20  # sweeps in which topics leave the origin before c follows them: it would hold them there
+WEIGHINGS = 3  # draws of log weights in a sweep: they move less than tokens do, and take less time
 NEAR = 0.3  # of a location's prior deviation: how far from the origin topics are put when the gate opens
 
 TOKENS, WEIGHTS, PLACES, OPENING = range(4)  # what a stream is for
@@ -42,16 +46,20 @@ class Chain:
     exact: bool = False  # whether Polya-Gamma variables are drawn, or their means taken
 
     def open(self) -> None:
-        """Let locations in: topics near the origin, documents at it."""
+        """Let locations in, topics near the origin and documents at it; or log weights, as the tokens' topics are."""
         self.opened = self.number
+        if self.prior.covariance is not None:
+            open_log_weights(self.state, self.everything, self.size, self.prior.covariance)
+            return
         rng = np.random.default_rng([self.seed, self.number, OPENING])
         self.state.open(self.prior.n_dims, NEAR * np.sqrt(self.state.variance), rng)
         self.everything.u = np.zeros((len(self.everything), self.prior.n_dims), np.float32)
 
     @property
     def closed(self) -> bool:
-        """Whether the model has locations and they are not in play yet."""
-        return self.prior.n_dims > 0 and self.state.n_dims == 0
+        """Whether the model has locations, or log weights, and they are not in play yet."""
+        has_log_weights = self.prior.covariance is not None
+        return not self.state.weighed if has_log_weights else self.prior.n_dims > 0 and self.state.n_dims == 0
 
     @property
     def docs(self) -> Documents:
@@ -66,6 +74,8 @@ class Chain:
             draw_weights(self.state, sums, self.prior, rng)
         if self.prior.learn_weights:
             self.draw_places(threads, rng)
+        if self.state.weighed:
+            self.draw_log_weights(threads, rng)
         if self.number % PRIOR_EVERY == 0 and self.number >= SETTLING:
             draw_topic_prior(self.state, self.prior, rng)
         self.number += 1
@@ -80,8 +90,16 @@ class Chain:
             if self.opened is None or self.number >= self.opened + SPREADING:
                 draw_variance(self.state, self.prior, rng)
 
-    def _omega(self, shape: Array, psi: Array, start: int) -> Array:
-        rng = np.random.default_rng([self.seed, self.number, PLACES, start + 1])
+    def draw_log_weights(self, threads: Threads, rng: np.random.Generator) -> None:
+        """Draw documents' log weights, then their mean and covariance, some times over."""
+        for time in range(WEIGHINGS):
+            key = key_of(self.seed, self.number, PLACES, time)
+            omega = partial(self._omega, time=time) if self.exact else None
+            found = draw_all_log_weights(self.state, self.docs, key, threads, omega)
+            self.state.mean, self.state.covariance = draw_gaussian(found, self.prior.covariance or 0.0, AT_ZERO, rng)
+
+    def _omega(self, shape: Array, psi: Array, start: int, time: int = 0) -> Array:
+        rng = np.random.default_rng([self.seed, self.number, PLACES, start + 1, *([time] if time else [])])
         return draw_polya_gamma(shape, psi, rng)
 
     def keep(self, topics: Array) -> None:

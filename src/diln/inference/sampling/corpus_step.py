@@ -24,6 +24,7 @@ class Prior:
     alpha: tuple[float, float] | None = (1.0, 1.0)  # None: given
     topic_word: tuple[float, float] | None = None  # prior of gamma_0; None: given
     precision: tuple[float, float] | None = None  # prior of 1 / c; None: given
+    covariance: float | None = None  # documents that the prior of log weights' covariance counts as; None: no such
 
 
 @dataclass(slots=True)

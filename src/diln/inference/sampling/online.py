@@ -1,6 +1,6 @@
 """The stochastic algorithm: some documents are visited given the corpus, then the corpus moves a step towards them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from diln.engine.compile import kernel
 from diln.engine.threads import Threads
 from diln.inference.documents import Array
+from diln.inference.gaussian_weights import best_gaussian
 from diln.inference.sampling.corpus_step import Places, Prior, expect_tables, precisions
 from diln.inference.sampling.state import LEAST_WEIGHT, Documents, State
 from diln.inference.sampling.tokens import Tokens, padded
@@ -25,6 +26,12 @@ class Running:
     softs: Array  # (width,) ln(1 + e^psi)
     precision: Array  # (width, d(d+1)/2)
     linear: Array  # (d, width)
+    moments: Array = field(default_factory=lambda: np.zeros((0, 0)))  # (1 + T, 1 + T) (1, eta)(1, eta)' of log weights
+
+    def tensors(self) -> dict[str, Array]:
+        """The sums by name, without those that the model has not."""
+        sums = {one.name: np.asarray(getattr(self, one.name)) for one in fields(self)}
+        return {name: value for name, value in sums.items() if name != "moments" or value.size}
 
     def chosen(self, topics: Array, scale: float) -> "Running":
         """The sums of these topics, in this order, over ``scale`` times as many documents."""
@@ -36,8 +43,10 @@ class Running:
             edges[axis] = (0, width - len(topics))
             return np.pad(out, edges)
 
+        places = np.append(0, np.asarray(topics) + 1)
         return Running(
-            taken(self.tables, 0), taken(self.softs, 0), taken(self.precision, 0), taken(self.linear, 1)
+            taken(self.tables, 0), taken(self.softs, 0), taken(self.precision, 0), taken(self.linear, 1),
+            scale * self.moments[np.ix_(places, places)] if self.moments.size else self.moments,
         )  # fmt: skip
 
 
@@ -78,14 +87,18 @@ def move(state: State, running: Running, visited: Visited, rho: float, scale: fl
     state.totals *= 1 - rho
     state.totals += share * np.bincount(visited.late.ravel(), minlength=state.width)
     sums, found = visited.sums, visited.found
-    new = (expect_tables(sums, state.a0), sums.softs, found.precision, found.linear)
-    for old, added in zip((running.tables, running.softs, running.precision, running.linear), new, strict=True):
+    new = (expect_tables(sums, state.a0), sums.softs, found.precision, found.linear, visited.moments)
+    before = (running.tables, running.softs, running.precision, running.linear, running.moments)
+    for old, added in zip(before, new, strict=True):
         old *= 1 - rho
         old += share * added
 
 
 def settle_weights(state: State, running: Running, prior: Prior) -> None:
-    """Weights and locations at their means given the sums."""  # G11
+    """Weights and locations at their means given the sums, or the mean and covariance of log weights."""  # G11
+    if state.weighed:
+        state.mean, state.covariance = best_gaussian(running.moments, prior.covariance or 0.0)
+        return
     size, dims = state.n_topics, state.n_dims
     if prior.learn_weights:
         shape = state.alpha / state.truncation + running.tables[:size]

@@ -10,7 +10,9 @@ from scipy.sparse import csr_array
 from diln.engine.threads import Threads
 from diln.inference.batch import Batch
 from diln.inference.documents import Array
+from diln.inference.gaussian_weights import GaussianWeights
 from diln.inference.known import Inferred, Known
+from diln.inference.posterior import settled_documents
 from diln.inference.sampling.corpus_step import Prior
 from diln.inference.sampling.online import Running, step
 from diln.inference.sampling.settle import settle
@@ -28,6 +30,7 @@ class Sampled(Known):
     n_states: int = 1  # states that were averaged
     states: list[State] = field(default_factory=list)  # those kept
     _topics: Array | None = field(default=None, init=False, repr=False)
+    _weights: GaussianWeights | None = field(default=None, init=False, repr=False)
 
     @property
     def statistics(self) -> Array:  # type: ignore[override]
@@ -42,12 +45,26 @@ class Sampled(Known):
     @property
     def a0(self) -> Array:
         """What a document's weight of a topic is before its tokens are seen (n_topics,)."""
-        return self.state.a0[: self.state.n_topics]
+        return self.weights.a0 if self.state.weighed else self.state.a0[: self.state.n_topics]
+
+    @property
+    def weights(self) -> GaussianWeights:
+        """Mean and covariance of documents' log weights, of a model that has them."""
+        if self._weights is None:
+            self._weights = GaussianWeights(self.state.mean, self.state.covariance, self.spec.covariance or 0.0)
+        return self._weights
 
     @property
     def locations(self) -> Array:
         """Topic locations (n_topics, d)."""
         return self.state.ells[:, : self.state.n_topics].T.astype(np.float64)
+
+    @property
+    def covariance(self) -> Array | None:
+        """Covariance of the topics' log weights (n_topics, n_topics), of a model that has it."""
+        if self.state.weighed:
+            return self.weights.covariance
+        return self.locations @ self.locations.T if self.state.n_dims else None
 
     @property
     def alpha(self) -> float | None:
@@ -60,8 +77,8 @@ class Sampled(Known):
         return self.state.beta if self.spec.learn_weights else None
 
     def refresh(self, threads: Threads) -> None:
-        """Nothing follows from the rest but the topics, which are made when they are asked for."""
-        self._topics = None
+        """Nothing follows from the rest but the topics and the weights, which are made when they are asked for."""
+        self._topics = self._weights = None
 
     @property
     def topics(self) -> Array:
@@ -72,6 +89,9 @@ class Sampled(Known):
 
     def infer(self, counts: Batch | csr_array, most: int, tolerance: float, threads: Threads) -> Inferred:
         """Each document settled by itself, given the expected topics."""
+        if self.state.weighed:
+            documents = settled_documents(self.topics, self.weights, Batch.of(counts), most, tolerance, threads)
+            return Inferred(self.weights.proportions(documents), documents.locations)
         return Inferred(*settle(self.topics, self.a0, self.locations, counts, most, tolerance, threads))
 
     def draws(
@@ -86,14 +106,14 @@ class Sampled(Known):
 
     def learn(self, counts: csr_array, number: int, rho: float, scale: float, threads: Threads) -> float:
         """One stochastic step, the ``number``-th, with these documents; returns the mean score of a token."""
-        self._topics = None
+        self._topics = self._weights = None
         return step(self.state, self.running, counts, (self.seed, number), rho, scale, self.spec, threads)
 
     def tensors(self) -> dict[str, Array]:
         """All arrays, by name."""
         return {
             **self.state.tensors(),
-            **{name: np.asarray(value) for name, value in _fields(self.running).items()},
+            **self.running.tensors(),
             **{f"{name}.{i}": value for i, state in enumerate(self.states) for name, value in state.tensors().items()},
         }
 
@@ -112,7 +132,7 @@ class Sampled(Known):
         spec: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in numbers["spec"].items()
         }
-        running = Running(**{one.name: tensors[one.name] for one in fields(Running)})
+        running = Running(**{one.name: tensors[one.name] for one in fields(Running) if one.name in tensors})
         states = [State.restored(tensors, one, f".{i}") for i, one in enumerate(numbers["states"])]
         state = State.restored(tensors, numbers["state"])
         return cls(state, running, Prior(**spec), seed, numbers["n_states"], states)

@@ -12,8 +12,8 @@ from diln.engine.threads import Threads
 from diln.inference.batch import Batch
 from diln.inference.document_step import token_step
 from diln.inference.documents import Array
-from diln.inference.gate import gate_step, open_gate
-from diln.inference.posterior import located, packed_pairs, shares
+from diln.inference.gate import gate_step, located, open_gate, packed_pairs
+from diln.inference.posterior import shares
 
 GATE_EVERY = 2  # turns from one step of a document's location to the next
 GATE_NATS = 1e-2  # a location step that promises less is the last

@@ -1,16 +1,17 @@
 """What a chain knows of the corpus, and of its documents, at one moment."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.inference import posterior
+from diln.inference import gate
 from diln.inference.documents import Array
 from diln.inference.sampling.tokens import NO_TOPIC, Tokens, padded
 
 ARRAYS = ("table", "totals", "a0", "ells")
+GAUSSIAN = ("mean", "covariance")
 LEAST_WEIGHT = 1e-20  # that float32 products still hold
 
 
@@ -27,6 +28,8 @@ class State:
     variance: float  # c
     n_topics: int  # topics that there are, empty ones too
     truncation: int  # T: a0_k is from Gamma(alpha / T, rate)
+    mean: Array = field(default_factory=lambda: np.zeros(0))  # (n_topics,) of log weights, once documents have them
+    covariance: Array = field(default_factory=lambda: np.zeros((0, 0)))  # (n_topics, n_topics) of log weights
 
     @classmethod
     def empty(
@@ -48,6 +51,11 @@ class State:
     def n_dims(self) -> int:
         """Dimensions of the locations: 0 while the gate is closed."""
         return len(self.ells)
+
+    @property
+    def weighed(self) -> bool:
+        """Whether documents have log weights."""
+        return self.mean.size > 0
 
     @property
     def width(self) -> int:
@@ -73,10 +81,13 @@ class State:
             out[..., : len(topics)] = array[..., topics]
             return out
 
-        return State(
+        state = State(
             columns(self.table), columns(self.totals), columns(self.a0), columns(self.ells),
             self.prior, self.alpha, self.variance, len(topics), self.truncation,
         )  # fmt: skip
+        if self.weighed:
+            state.mean, state.covariance = self.mean[topics], self.covariance[np.ix_(topics, topics)]
+        return state
 
     def copy(self) -> "State":
         """The same in memory of its own."""
@@ -85,7 +96,7 @@ class State:
 
     def tensors(self) -> dict[str, Array]:
         """The arrays by name."""
-        return {name: getattr(self, name) for name in ARRAYS}
+        return {name: getattr(self, name) for name in ARRAYS + (GAUSSIAN if self.weighed else ())}
 
     def numbers(self) -> dict[str, Any]:
         """The numbers by name."""
@@ -94,7 +105,8 @@ class State:
     @classmethod
     def restored(cls, tensors: dict[str, Array], numbers: dict[str, Any], end: str = "") -> "State":
         """Take back what ``tensors`` and ``numbers`` gave, the former with this end to their names."""
-        arrays: dict[str, Any] = {name: tensors[name + end] for name in ARRAYS}
+        names = [name for name in ARRAYS + GAUSSIAN if name in ARRAYS or name + end in tensors]
+        arrays: dict[str, Any] = {name: tensors[name + end] for name in names}
         return cls(**arrays, **numbers)
 
 
@@ -104,7 +116,7 @@ class Documents:
 
     tokens: Tokens
     topics: NDArray[np.uint16]  # (n_tokens,) NO_TOPIC before the first draw
-    u: Array  # (n_docs, d) float32
+    u: Array  # (n_docs, d) float32; (n_docs, width) log weights, once documents have them
     s: Array  # (n_docs,) float32
     names: NDArray[np.uint64]  # (n_docs,) numbers of the streams that the documents' draws come from
 
@@ -132,4 +144,4 @@ class Documents:
 
 def packed_pairs(ells: Array) -> Array:
     """Products of x = (ell, 1) of each topic, packed row by row without the last: (width, d(d+1)/2 + d) float32."""
-    return posterior.packed_pairs(np.vstack([ells, np.ones(ells.shape[1], np.float32)]), np.float32)
+    return gate.packed_pairs(np.vstack([ells, np.ones(ells.shape[1], np.float32)]), np.float32)

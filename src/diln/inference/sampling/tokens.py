@@ -1,7 +1,7 @@
 """Documents as lists of tokens, each with its topic, and the loop that draws those topics."""
 
 from dataclasses import dataclass
-from math import log
+from math import exp, log
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,17 @@ def open_gate(ells, u, s, psi):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def open_wide(a0, eta, scale):  # type: ignore[no-untyped-def]
+    """Set scale = e^(eta - top), top being the largest eta of a topic with a0 above 0."""
+    top = -np.inf
+    for k in range(a0.size):
+        if a0[k] > 0:
+            top = max(top, eta[k])
+    for k in range(a0.size):
+        scale[k] = exp(eta[k] - top) if a0[k] > 0 else 0.0
+
+
+@kernel
 def count_topics(topics, first, last, n):  # type: ignore[no-untyped-def]
     """Set n to the tokens of each topic among tokens first to last; those without a topic are left out."""
     for k in range(n.size):
@@ -110,7 +121,8 @@ def draw_topics(  # type: ignore[no-untyped-def]
     """Draw the topic of every token of documents first to last, given all others.
 
     p(topic k) is proportional to (a0_k + n_mk) sigma(psi_mk) (n_kw + prior) / (n_k + V prior), the token itself left
-    out.  # G1
+    out. Where ``u`` has a column for each topic, and not for each row of ``ells``, these are log weights, and
+    a0_k e^u_mk takes the place of the first two factors.  # G1
 
     Where ``learning``, ``table`` (n_terms, n_topics) and ``totals`` (n_topics,) are the corpus' counts and follow every
     draw; else they are given and stay. Randomness is that of stream ``names[m]`` under ``key``. Adds to ``histogram``
@@ -124,6 +136,8 @@ def draw_topics(  # type: ignore[no-untyped-def]
     size, one, low = n.size, real(1), real(prior)
     base = real(table.shape[0] * prior)
     most = histogram.shape[1] - 1
+    weighed = u.shape[1] > ells.shape[0]
+    own = real(0) if weighed else one  # what a token of the document adds to its weight of the topic
     for k in range(size):
         inverse[k] = one / (real(totals[k]) + base)
     score = 0.0
@@ -131,11 +145,16 @@ def draw_topics(  # type: ignore[no-untyped-def]
         if starts[m] == starts[m + 1]:
             continue
         state = stream(key, names[m])
-        open_gate(ells, u[m], s[m], psi)
-        gate_terms(psi, sigma, soft, rate, bits, powers, size)
-        for k in range(size):
-            softs[k] += soft[k]
-        count_topics(topics, starts[m], starts[m + 1], n)
+        if weighed:
+            open_wide(a0, u[m], sigma)
+            for k in range(size):
+                n[k] = 0
+        else:
+            open_gate(ells, u[m], s[m], psi)
+            gate_terms(psi, sigma, soft, rate, bits, powers, size)
+            for k in range(size):
+                softs[k] += soft[k]
+            count_topics(topics, starts[m], starts[m + 1], n)
         weight, likelihood = 0.0, 1.0
         for k in range(size):
             q[k] = (a0[k] + n[k]) * sigma[k] * inverse[k]
@@ -149,8 +168,8 @@ def draw_topics(  # type: ignore[no-untyped-def]
             for _ in range(counts[e]):
                 k = topics[t] + 0  # as wide as other places in a row
                 if k != NO_TOPIC:
-                    n[k] -= one
-                    weight -= sigma[k]
+                    n[k] -= own
+                    weight -= own * sigma[k]
                     if learning:
                         row[k] -= one
                         totals[k] -= 1.0
@@ -167,8 +186,8 @@ def draw_topics(  # type: ignore[no-untyped-def]
                 state += GOLD
                 k = pick(sums, uniform32(state) * total)
                 topics[t] = k
-                n[k] += one
-                weight += sigma[k]
+                n[k] += own
+                weight += own * sigma[k]
                 if learning:
                     row[k] += one
                     totals[k] += 1.0

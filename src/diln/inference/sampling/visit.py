@@ -4,7 +4,7 @@ A document's draws are a function of the corpus, of a key and of the document's 
 visited with it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -12,9 +12,18 @@ from diln.engine.compile import kernel
 from diln.engine.threads import Threads, cut
 from diln.inference.documents import Array
 from diln.inference.sampling.corpus_step import LONGEST, Places, Sums
+from diln.inference.sampling.log_weights import draw_all_log_weights
 from diln.inference.sampling.places import TOGETHER, draw_places, expect_omega, gather_places
 from diln.inference.sampling.state import Documents, State, packed_pairs
-from diln.inference.sampling.sweep import add_places, add_sums, beyond, no_places, room_for_places, rows_of_topics
+from diln.inference.sampling.sweep import (
+    add_places,
+    add_sums,
+    beyond,
+    draw_given,
+    no_places,
+    room_for_places,
+    rows_of_topics,
+)
 from diln.inference.sampling.tokens import draw_topics
 from diln.prob.streams import key_of
 
@@ -66,10 +75,13 @@ class Visited:
     late: Array  # (n_draws, n_tokens) topics of the tokens
     sums: Sums  # over documents and draws
     found: Places  # over documents and draws, as if places had been drawn as often as tokens
+    moments: Array = field(default_factory=lambda: np.zeros((0, 0)))  # over documents and draws, of log weights
 
 
 def visit(state: State, docs: Documents, key: tuple[int, ...], draws: int, burn: int, threads: Threads) -> Visited:
     """Draw documents ``draws`` times, of which the first ``burn`` do not count."""
+    if state.weighed:
+        return visit_weighed(state, docs, key, draws, burn, threads)
     tokens, width, dims = docs.tokens, state.width, state.n_dims
     keys = np.array([[key_of(*key, time, 0), key_of(*key, time, 1)] for time in range(draws)], np.uint64)
     ranges = cut(len(docs), IN_A_CALL)
@@ -97,3 +109,21 @@ def visit(state: State, docs: Documents, key: tuple[int, ...], draws: int, burn:
     found_all.linear *= (draws - burn) / drawn
     total.beyond = [pair for topics in late for pair in beyond(tokens, topics, 0, len(docs))]
     return Visited(docs, late, total, found_all)
+
+
+def visit_weighed(
+    state: State, docs: Documents, key: tuple[int, ...], draws: int, burn: int, threads: Threads
+) -> Visited:
+    """The same of documents with log weights, which begin at the mean."""
+    docs.u = np.zeros((len(docs), state.width), np.float32)
+    docs.u[:, : state.n_topics] = state.mean
+    late = np.zeros((draws - burn, docs.tokens.size), np.uint16)
+    sums, moments = [], np.zeros((1 + state.n_topics, 1 + state.n_topics))
+    for time in range(draws):
+        drawn = draw_given(state, docs, key_of(*key, time, 0), threads)
+        found = draw_all_log_weights(state, docs, key_of(*key, time, 1), threads)
+        if time >= burn:
+            late[time - burn] = docs.topics
+            moments += found
+            sums.append(drawn)
+    return Visited(docs, late, add_sums(sums), no_places(state.width, 0), moments)
