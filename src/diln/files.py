@@ -63,11 +63,16 @@ def write_parts(path: Path, *parts: bytes | memoryview, sync: bool = False) -> E
 def write_manifest(directory: Path, content: Content) -> None:
     """Make this the directory's manifest, in one step."""
     text = json.dumps({**content, "checksum": _checksum(content)}, indent=1, sort_keys=True)
-    fresh = directory / f"{MANIFEST}.new"
+    write_whole(directory / MANIFEST, text + "\n")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Make this a file's text, in one step: whoever is killed amid it leaves what was there, or nothing."""
+    fresh = path.with_name(f"{path.name}.new")
     with fresh.open("w", encoding="utf-8") as file:
-        file.write(text + "\n")
+        file.write(text)
         _to_disk(file)
-    fresh.replace(directory / MANIFEST)
+    fresh.replace(path)
 
 
 def _to_disk(file: IO[Any]) -> None:

@@ -1,9 +1,8 @@
 """Pairs of topics: the most positive, the most negative, and models that have none."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
+from handmade import model
 
 from diln.analysis import Pair, correlated_pairs
 from diln.models.counts import MatrixRows, as_rows
@@ -22,8 +21,7 @@ def fitted_to_noise(kind: str, n_topics: int) -> Fitted:
 
 def placed(locations, tokens) -> Fitted:
     """A model with topics at these places that hold so many tokens."""
-    posterior = SimpleNamespace(locations=np.array(locations, float), topic_tokens=np.array(tokens, float))
-    return Fitted(parameters_of("DILN", {}), posterior, [], 0)
+    return model(np.eye(len(locations)), tokens, locations=locations)
 
 
 def test_pairs_are_the_cosines_and_inner_products_of_locations():

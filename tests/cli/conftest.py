@@ -20,10 +20,10 @@ def shelf(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("shelf")
     texts = write_texts(folder / "texts.jsonl", 200)
     made = [diln("corpus", "build", texts, "-o", folder / "corpus", "-qj1")]
-    for kind in ("diln", "hdp", "lda"):
+    for kind in ("diln", "hdp", "lda", "ctm"):
         options = ("--model", kind, "--topics", 5, "--keep-states", 3, "-q")
         made += [diln("fit", folder / "corpus", "-o", folder / kind, *options)]
     bound = ("--inference", "variational", "--topics", 5, "-q")
     made += [diln("fit", folder / "corpus", "-o", folder / "variational", *bound)]
-    assert [done.code for done in made] == [0] * 5, made
+    assert {done.code for done in made} == {0}, made
     return folder

@@ -149,7 +149,7 @@ def test_every_option_reaches_its_parameter(shelf, tmp_path):
     fitted = Fitted.load(tmp_path / "model")
     assert {name: getattr(fitted.parameters, name) for name in OPTIONS} == {n: v[2] for n, v in OPTIONS.items()}
     assert (fitted.seed, fitted.steps) == (7, 4)
-    assert set(PARAMETERS) == {*OPTIONS, "doc_topic_prior", "init", "evaluate_every"}
+    assert set(PARAMETERS) == {*OPTIONS, "doc_topic_prior", "covariance_prior", "init", "evaluate_every"}
     assert {name: FLAGS[name] for name in OPTIONS} == {name: value[0] for name, value in OPTIONS.items()}
 
 
@@ -186,6 +186,18 @@ def test_lda_takes_its_prior_as_a_number_or_learns_it(given, stored, shelf, tmp_
     assert Fitted.load(tmp_path / "m").parameters.doc_topic_prior == stored
 
 
+@pytest.mark.parametrize("inference", ["sampling", "variational"])
+def test_the_prior_of_correlations_reaches_the_model(inference, shelf, tmp_path):
+    line = ("--model", "ctm", *FEW, "--inference", inference)
+    done = diln("fit", shelf / "corpus", "-o", tmp_path / "m", *line, "--covariance-prior", 1e6)
+    assert done.code == 0, done.err
+    fitted = Fitted.load(tmp_path / "m")
+    assert (fitted.kind, fitted.parameters.covariance_prior) == ("CTM", 1e6)
+    np.testing.assert_allclose(fitted.covariance, np.eye(4) - 1 / 4, atol=0.02)
+    assert diln("fit", shelf / "corpus", "-o", tmp_path / "n", *line).code == 0
+    assert not np.allclose(Fitted.load(tmp_path / "n").covariance, np.eye(4) - 1 / 4, atol=0.02)
+
+
 def test_a_model_can_start_from_another(shelf, tmp_path):
     done = diln("fit", shelf / "corpus", "-o", tmp_path / "m", "--model", "hdp", *FEW, "--init", shelf / "lda")
     assert done.code == 0, done.err
@@ -213,6 +225,9 @@ def test_a_warning_is_a_line_in_the_words_of_the_command(shelf, tmp_path):
 BAD = {
     "option of another model": (["--model", "lda", "--dims", 3], "--dims is for DILN, and the model is LDA"),
     "option of LDA": (["--doc-prior", "auto"], "--doc-prior is for LDA, and the model is DILN"),
+    "option of the CTM": (["--covariance-prior", 3], "--covariance-prior is for CTM, and the model is DILN"),
+    "bad prior of correlations": (["--model", "ctm", "--covariance-prior", 0], "--covariance-prior is 0.0; give a"),
+    "CTM of any number of topics": (["--model", "ctm", "--topics", "auto"], "--topics is 'auto'; give a whole number"),
     "no topics": (["--topics", 0], "--topics is 0; give a whole number from 1 on"),
     "too many topics": (["--topics", 10**14], "sampling takes 65,520 at most"),
     "topics that are no number": (["--topics", "few"], "'few' is neither a whole number nor auto"),
@@ -517,8 +532,10 @@ def test_names_kept_apart_for_a_quick_start_are_those_of_the_readers():
 def test_the_defaults_that_help_shows_are_those_of_the_parameters():
     shown = {name: get_args(kind)[-1].show_default for name, kind in PARAMETERS.items()}
     first, second = SETTLED["sampling"], SETTLED["variational"]
-    diln_has, lda_has = DEFAULTS["DILN"], DEFAULTS["LDA"]
-    assert shown.pop("n_components") == f"{diln_has['n_components']}, LDA {lda_has['n_components']}"
+    diln_has, lda_has, ctm_has = DEFAULTS["DILN"], DEFAULTS["LDA"], DEFAULTS["CTM"]
+    assert shown.pop("n_components") == f"{diln_has['n_components']}, LDA and CTM {lda_has['n_components']}"
+    assert ctm_has["n_components"] == lda_has["n_components"]
+    assert (shown.pop("covariance_prior"), ctm_has["covariance_prior"]) == ("topics", None)
     sweeps = [parameters_of("DILN", {}).sampling_plan(method).max_iter for method in ("batch", "grow")]
     bound = f"variational {parameters.PASSES}, online {parameters.EPOCHS}"
     assert shown.pop("max_iter") == f"{sweeps[0]}, grow {sweeps[1]}, online {sampling.EPOCHS}; {bound}"
@@ -560,6 +577,7 @@ WORK = [
     ["correlations", "{shelf}/diln"],
     ["info", "{shelf}/diln"],
     ["evaluate", "{shelf}/diln", "{shelf}/corpus"],
+    ["metrics", "{shelf}/diln", "--corpus", "{shelf}/corpus"],
     ["transform", "{shelf}/diln", "{shelf}/texts.jsonl", "-o", "{here}/a.parquet", "-j1"],
 ]
 

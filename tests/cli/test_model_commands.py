@@ -48,16 +48,17 @@ def test_topics_can_be_fewer_and_have_more_words(shelf):
     assert found["truncation"] == Fitted.load(shelf / "diln").posterior.n_topics
 
 
-def test_correlations_are_listed_both_ways(shelf):
-    found = correlated_pairs(Fitted.load(shelf / "diln"), 3)
-    done = diln("correlations", shelf / "diln", "--pairs", 3)
+@pytest.mark.parametrize("kind", ["diln", "ctm"])
+def test_correlations_are_listed_both_ways(kind, shelf):
+    found = correlated_pairs(Fitted.load(shelf / kind), 3)
+    done = diln("correlations", shelf / kind, "--pairs", 3)
     assert done.code == 0
     printed = re.findall(r"^ *([+-]\d\.\d\d) +([+-]\d+\.\d\d) +(\d+) .* (\d+) ", done.out, re.MULTILINE)
     pairs = (*found.positive, *found.negative)
     assert [(float(r), int(i), int(j)) for r, _, i, j in printed] == [
         (round(pair.correlation, 2), pair.first, pair.second) for pair in pairs
     ]
-    known = diln("correlations", shelf / "diln", "--pairs", 3, "--words", 2, "--json").json
+    known = diln("correlations", shelf / kind, "--pairs", 3, "--words", 2, "--json").json
     assert [(p["first"], p["second"], p["correlation"], p["covariance"]) for p in known["positive"]] == [
         (p.first, p.second, p.correlation, p.covariance) for p in found.positive
     ]
@@ -79,7 +80,7 @@ def test_one_topic_has_no_pairs(shelf, tmp_path):
     assert len(diln("topics", tmp_path / "m", "--json").json["topics"]) == 1
 
 
-@pytest.mark.parametrize("name", ["diln", "hdp", "lda", "variational"])
+@pytest.mark.parametrize("name", ["diln", "hdp", "lda", "ctm", "variational"])
 def test_info_says_what_a_model_is(name, shelf):
     done, found = diln("info", shelf / name), diln("info", shelf / name, "--json").json
     fitted, kind = Fitted.load(shelf / name), "DILN" if name == "variational" else name.upper()
@@ -88,7 +89,7 @@ def test_info_says_what_a_model_is(name, shelf):
     for shown in (kind, "--topics 5", "200", "28", f"{fitted.n_topics} in use of {size}", "diln 0.", "numpy"):
         assert shown in done.out
     assert f"{fitted.parameters.inference}, learning: batch" in done.out
-    assert ("alpha, beta" in done.out) == (kind != "LDA")
+    assert ("alpha, beta" in done.out) == (kind in ("DILN", "HDP"))
     assert ("location variance" in done.out) == (kind == "DILN")
     assert "--jobs" not in done.out
     assert "--init" not in done.out
@@ -330,7 +331,7 @@ def test_perplexity_is_that_of_the_model(shelf, tmp_path):
         assert (drawn["method"], drawn["draws"], drawn["documents"]) == ("draws", n_draws, 40)
     assert diln("evaluate", shelf / "diln", texts, "--method", "draws", "--json", "-j1").json["draws"] == 3
     shown = diln("evaluate", shelf / "diln", shelf / "corpus").out
-    assert shown.startswith(f"perplexity {found['perplexity']:,.1f}\n")
+    assert shown.startswith(f"perplexity {found['perplexity']:,.1f} ± ")
     assert "3,000 tokens" in shown
 
 

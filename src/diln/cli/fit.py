@@ -34,6 +34,7 @@ class Model(Enum):
     diln = "diln"
     hdp = "hdp"
     lda = "lda"
+    ctm = "ctm"
 
 
 @app.command(
@@ -191,8 +192,9 @@ def _check_memory(parameters: "Parameters", corpus: "Corpus") -> None:
         numbers = topics * (corpus.n_terms + dims * (dims + 3) // 2)
     else:
         numbers = parameters.truncation * (corpus.n_terms + dims)
+    each = parameters.truncation if hasattr(parameters, "covariance_prior") else dims  # numbers of a document
     try:
-        np.empty(numbers + len(corpus) * dims)
+        np.empty(numbers + len(corpus) * each)
     except (ValueError, OverflowError):  # more than any machine has
         raise MemoryError from None
 

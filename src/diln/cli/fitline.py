@@ -1,6 +1,7 @@
 """How far a fit is, in one line on a terminal."""
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
@@ -140,7 +141,7 @@ class FitLine:
         self.swept = 0
         self.live = Live(
             SpinnerColumn(),
-            _Line(self, console),
+            OneLine(self.parts, console),
             console=console,
             transient=True,
             disable=quiet or not console.is_terminal,
@@ -178,16 +179,16 @@ class FitLine:
         return max(seconds, 1e-9) / max(documents, 1)
 
 
-class _Line(ProgressColumn):
+class OneLine(ProgressColumn):
     """The parts that matter most of those that there is room for, in their order."""
 
-    def __init__(self, line: FitLine, console: Console) -> None:
+    def __init__(self, parts: Callable[[float], Parts], console: Console) -> None:
         super().__init__()
-        self.line, self.console = line, console
+        self.parts, self.console = parts, console
 
     def render(self, task: Task) -> Text:
         """The line as it is now."""
-        return Text(fitting(self.line.parts(task.elapsed or 0.0), self.console.width - 4), no_wrap=True)
+        return Text(fitting(self.parts(task.elapsed or 0.0), self.console.width - 4), no_wrap=True)
 
 
 def fitting(parts: Parts, width: int) -> str:

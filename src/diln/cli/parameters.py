@@ -70,8 +70,8 @@ PARAMETERS: Options = {
             "--topics",
             metavar="NUMBER|auto",
             callback=_WHOLE,
-            help="Most topics there can be, or auto for as many as it takes; LDA needs a number, and uses them all.",
-            show_default="auto, LDA 100",
+            help="Most topics there can be, or auto for as many as it takes; LDA and CTM need a number, and keep all.",
+            show_default="auto, LDA and CTM 100",
         ),
     ],
     "topic_word_prior": Annotated[
@@ -114,6 +114,14 @@ PARAMETERS: Options = {
             callback=_NUMBER,
             help="LDA: prior of a document's topics, a number or auto to learn it.",
             show_default="1 / topics",
+        ),
+    ],
+    "covariance_prior": Annotated[
+        float | None,
+        _model(
+            "--covariance-prior",
+            help="CTM: documents that the prior of topics' correlations counts as: more for weaker ones.",
+            show_default="topics",
         ),
     ],
     "inference": Annotated[
@@ -162,7 +170,7 @@ PARAMETERS: Options = {
     ],
     "warm_up": Annotated[
         int | None,
-        _learning("--warm-up", help="DILN, sampling: sweeps before topics are placed.", show_default="20"),
+        _learning("--warm-up", help="DILN, CTM, sampling: sweeps before topics go together.", show_default="20"),
     ],
     "batch_size": Annotated[
         int | None,

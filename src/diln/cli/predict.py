@@ -115,9 +115,9 @@ def evaluate_command(
 ) -> None:
     """Compute how well a model predicts documents it has not seen: the perplexity of half of each, given the other.
 
-    Lower is better; 1 would be perfect.
+    Lower is better; 1 would be perfect. Behind ± is the standard error, over documents.
     """
-    from diln.engine.threads import Threads
+    from diln.analysis import complete
     from diln.models.counts import in_halves
     from diln.models.fitted import DRAWS, Fitted
 
@@ -128,19 +128,20 @@ def evaluate_command(
     counts = documents.rows.everything()
     observed, held_out = in_halves(counts, seed)
     n_draws = _draws(fitted, model, draws or DRAWS) if method is Method.draws else None
-    with Threads(jobs) as threads:
-        perplexity = fitted.perplexity(observed, held_out, threads, n_draws)
-    empty, predicted = int((counts.sum(axis=1) == 0).sum()), int(held_out.sum())
+    done = complete(fitted, observed, held_out, jobs, n_draws)
+    empty, predicted = int((counts.sum(axis=1) == 0).sum()), int(done.n_tokens)
     if json:
         numbers = {
-            "model": str(model), "source": source, "perplexity": perplexity, "method": method.value, "draws": n_draws,
-            "seed": seed, "documents": len(documents.corpus), "tokens_predicted": predicted,
-            "empty_documents": empty, "unknown_tokens": documents.unknown,
+            "model": str(model), "source": source, "perplexity": done.perplexity,
+            "standard_error": done.standard_error, "method": method.value, "draws": n_draws, "seed": seed,
+            "documents": len(documents.corpus), "tokens_predicted": predicted, "empty_documents": empty,
+            "unknown_tokens": documents.unknown,
         }  # fmt: skip
         say_json(numbers)
         return
     how = "expected topics and proportions" if n_draws is None else f"the mean of {n_draws:,} draws"
-    OUT.print(f"[bold]perplexity {perplexity:,.1f}[/]")
+    error = "" if done.standard_error is None else f" ± {done.standard_error:,.1f}"
+    OUT.print(f"[bold]perplexity {done.perplexity:,.1f}{error}[/]")
     OUT.print(facts(_described(documents, empty) | {"predicted": f"{predicted:,} tokens", "with": how}))
 
 
@@ -158,7 +159,7 @@ def _documents(fitted: "Fitted", source: str, reading: Given, text: Given, jobs:
 
     stored = is_corpus(source)
     terms: Given = {} if stored else {"vocabulary": fitted.vocabulary}
-    tokens = text if stored else {**_tokens_of(fitted), **text}
+    tokens = text if stored else {**tokens_of(fitted), **text}
     corpus = read_corpus(source, {**terms, **reading}, tokens, jobs, quiet)
     try:
         rows = aligned(corpus, fitted.vocabulary)
@@ -171,7 +172,7 @@ def _documents(fitted: "Fitted", source: str, reading: Given, text: Given, jobs:
     return Documents(corpus, rows, corpus.n_tokens - known + uncounted)
 
 
-def _tokens_of(fitted: "Fitted") -> Given:
+def tokens_of(fitted: "Fitted") -> Given:
     """The rule for tokens that the model's own documents were counted by."""
     if fitted.rule is None:
         return {}

@@ -19,7 +19,7 @@ from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.shards import Rows, Shard, collect, gather, gather_all
 from diln.corpus.sinks import MemorySink
 from diln.corpus.sources import Source, as_texts
-from diln.corpus.splits import Completion, halves, test_rows
+from diln.corpus.splits import Completion, completion_rows, halves, test_rows
 from diln.corpus.store import StoredShards, read_manifest, read_terms, write_corpus
 from diln.corpus.strings import offsets_of
 from diln.corpus.vocabulary import given_vocabulary
@@ -269,11 +269,14 @@ class Corpus:
         train, test = test_rows(len(self), np.random.default_rng(seed), n_test)
         return self[train], self[test]
 
-    def completion(self, seed: int, n_test: int | None = None) -> Completion:
-        """Training and test documents as ``split`` makes them, and the two halves of each test document."""
-        rng = np.random.default_rng(seed)
-        train, test = (self[rows] for rows in test_rows(len(self), rng, n_test))
-        return Completion(train, test, *halves(test.counts, rng))
+    def completion(self, seed: int, n_test: int | None = None, *, validation: bool = False) -> Completion:
+        """Training and test documents as ``split`` makes them, and the two halves of each test document.
+
+        With ``validation`` the documents to complete are taken from the training part, an eighth of it and 1,000 at
+        most, so that what is chosen on them knows nothing of the test documents.
+        """
+        train, test, rng = completion_rows(len(self), seed, n_test, validation=validation)
+        return Completion(self[train], self[test], *halves(self[test].counts, rng))
 
 
 def as_index(rows: Sequence[int] | NDArray[Any]) -> NDArray[Any]:

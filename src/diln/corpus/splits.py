@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from diln.corpus.corpus import Corpus
 
 MOST_TEST_DOCUMENTS = 2000
+MOST_VALIDATION_DOCUMENTS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,26 @@ def test_rows(
         raise ValueError(f"{n_test} of {n_docs} documents cannot be set aside for testing; set aside 1 to {n_docs - 1}")
     order = rng.permutation(n_docs)
     return order[n_test:], order[:n_test]
+
+
+def completion_rows(
+    n_docs: int, seed: int, n_test: int | None = None, *, validation: bool = False
+) -> tuple[NDArray[np.int64], NDArray[np.int64], np.random.Generator]:
+    """Rows to fit on, rows whose documents are completed, and the generator that their halves are to be made with.
+
+    These are the test documents, or with ``validation`` some of the training documents, an eighth and 1,000 at most:
+    what is chosen on them has seen no test document.
+    """
+    rng = np.random.default_rng(seed)
+    train, test = test_rows(n_docs, rng, n_test)
+    if not validation:
+        return train, test, rng
+    rng = np.random.default_rng([seed, 1])
+    size = min(MOST_VALIDATION_DOCUMENTS, len(train) // 8)
+    if not size:
+        raise ValueError(f"{len(train)} documents for training are too few to set some aside for validation; give more")
+    mixed = rng.permutation(train)
+    return mixed[size:], mixed[:size], rng
 
 
 def halves(counts: csr_array, rng: np.random.Generator) -> tuple[csr_array, csr_array]:

@@ -118,12 +118,13 @@ class Processes:
     """``n_jobs`` processes, this one among them, that apply ``function(context, item)`` to items.
 
     With ``n_jobs=1``, or with few items, no process is started. Otherwise ``n_jobs - 1`` workers are started on first
-    use, and this process takes an item itself whenever every worker has enough to do.
+    use, and this process takes an item itself whenever every worker has enough to do. Few items are fewer than
+    ``worthwhile``.
     """
 
-    def __init__(self, n_jobs: int, context: Any = None) -> None:
+    def __init__(self, n_jobs: int, context: Any = None, worthwhile: int = WORTHWHILE) -> None:
         self.n_jobs = count_jobs(n_jobs)
-        self.context = context
+        self.context, self.worthwhile = context, worthwhile
         self._pool: ProcessPoolExecutor | None = None
         self._parcels = Parcels()
         self._sent: set[Future[Parcel | None]] = set()  # what workers have not come back from
@@ -144,8 +145,8 @@ class Processes:
             yield from (function(self.context, item) for item in items)
             return
         drawn = _drawn(items)
-        first = list(islice(drawn, WORTHWHILE))
-        if len(first) < WORTHWHILE and self._pool is None:
+        first = list(islice(drawn, self.worthwhile))
+        if len(first) < self.worthwhile and self._pool is None:
             yield from (self._here(function, item, error).result() for item, error in first)
             return
         waiting: deque[Task[Result, Item]] = deque()

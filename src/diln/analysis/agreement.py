@@ -1,0 +1,63 @@
+"""Whether two models find the same correlations of topics."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diln.analysis.given import Model, fitted_of
+from diln.analysis.matching import Matching, match_topics
+
+STRONG = 0.5  # correlation, above 0 or below, from which on its sign should be found again
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far two models say the same of which topics go together."""
+
+    correlation: float | None  # of one model's correlations with the other's; None where they do not vary
+    signs: float | None  # share of the strong correlations with the same sign in both; None where none is strong
+    n_topics: int  # topics that are in both models
+    n_strong: int  # pairs of these with a correlation of 0.5 or more, or -0.5 or less, in either model
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain numbers."""
+        return asdict(self)
+
+
+def agreement(first: Model, second: Model, matching: Matching | None = None) -> Agreement | None:
+    """Compare the correlations of topics that are in both models; None unless both models have correlations.
+
+    ``matching`` is what ``match_topics`` says of the two, where that is known already.
+    """
+    one, two = fitted_of(first).correlation, fitted_of(second).correlation
+    if one is None or two is None:
+        return None
+    same = (match_topics(first, second) if matching is None else matching).same
+    values = _pairs(one, [match.first for match in same])
+    again = _pairs(two, [match.second for match in same])
+    strong = np.maximum(np.abs(values), np.abs(again)) >= STRONG
+    alike = (np.sign(values) == np.sign(again))[strong]
+    return Agreement(_correlation(values, again), float(alike.mean()) if len(alike) else None, len(same), len(alike))
+
+
+def _pairs(correlation: Floats, topics: list[int]) -> Floats:
+    """The correlations of each two of these topics."""
+    first, second = np.triu_indices(len(topics), k=1)
+    chosen = np.array(topics, np.int64)
+    return np.asarray(correlation[chosen[first], chosen[second]])
+
+
+def _correlation(values: Floats, others: Floats) -> float | None:
+    """Pearson's; None where one of the two does not vary."""
+    if len(values) < 2:
+        return None
+    apart, beside = values - values.mean(), others - others.mean()
+    lengths = float(np.linalg.norm(apart) * np.linalg.norm(beside))
+    # Values that are all the same leave a mean that is off by a rounding.
+    if lengths <= len(values) * np.finfo(float).eps:
+        return None
+    return float(np.clip(apart @ beside / lengths, -1, 1))

@@ -1,0 +1,118 @@
+"""Whether the words of a topic are found in the same documents."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array
+
+from diln.engine.threads import cut
+
+if TYPE_CHECKING:
+    from diln.corpus import Corpus
+    from diln.corpus.watch import Watch
+
+MOST_DOCUMENTS = 8192  # in memory
+ENTRIES = 1 << 24  # of words in documents that are in memory at once
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """In how many documents words are found together.
+
+    A word that no document has says nothing and is left out of everything.
+    """
+
+    words: tuple[str, ...]  # those that were found, in the order given
+    documents: Counts  # (n_words, n_words) with both of two words; on the diagonal with the one
+    n_docs: int  # all documents, those without any of the words too
+    n_missing: int  # words that no document has
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs of words that were found."""
+        return len(self.words) * (len(self.words) - 1) // 2
+
+
+def count_together(corpus: "Corpus", topics: Sequence[Sequence[str]], watch: "Watch | None" = None) -> list[Together]:
+    """For each of several lists of words, in how many of the documents each two of its words are.
+
+    The corpus is gone through once, some thousand documents at a time; beside these only the counts are in memory,
+    (n_words, n_words) for each list.
+    """
+    if not len(corpus):
+        raise ValueError("the corpus has no documents; give one in which words can be found together")
+    if any(isinstance(words, str) for words in topics):
+        raise TypeError("a word was given in place of a list of words; give a list of lists")
+    places = {term: place for place, term in enumerate(corpus.vocabulary)}
+    given = [list(dict.fromkeys(words)) for words in topics]
+    known = [[word for word in words if word in places] for words in given]
+    needed = np.unique(np.array([places[word] for words in known for word in words], np.int64))
+    columns = [np.searchsorted(needed, [places[word] for word in words]) for words in known]
+    totals = [np.zeros((len(words), len(words)), np.int64) for words in known]
+    for first, last in cut(len(corpus), min(MOST_DOCUMENTS, 1 + ENTRIES // max(len(needed), 1))):
+        present = _present(corpus.rows(np.arange(first, last)), needed)
+        for total, chosen in zip(totals, columns, strict=True):
+            some = present[chosen]
+            total += (some @ some.T).astype(np.int64)
+        if watch is not None:
+            watch.step(last, len(corpus), last)
+    return [
+        _found(words, total, len(every), len(corpus)) for words, total, every in zip(known, totals, given, strict=True)
+    ]
+
+
+def npmi(together: Together) -> float:
+    """Normalised pointwise mutual information, the mean over pairs of words: from -1 to 1.
+
+    ln(p(v, w) / p(v) p(w)) / -ln p(v, w) of two words, where p is the share of the documents. -1 for words that are
+    never found together, 0 for words that are as often as by chance, 1 for words that are never found apart. Without
+    any pair 0, which says nothing.
+    """
+    if not together.n_pairs:
+        return 0.0
+    both, first, second = _pairs(together)
+    never, always = both == 0, both == together.n_docs
+    some = ~(never | always)
+    values = np.where(never, -1.0, 1.0)
+    n = together.n_docs
+    values[some] = np.log(both[some] * n / (first[some] * second[some])) / -np.log(both[some] / n)
+    return float(np.clip(values, -1, 1).mean())
+
+
+def umass(together: Together, smoothing: float = 1.0) -> float:
+    """Log of the share of the documents with a word that have a less probable word too, the mean over pairs of words.
+
+    ln((D(v, w) + smoothing) / D(v)), where D counts documents and v comes before w in the topic. Words are in the
+    order of their probability. Without any pair 0, which says nothing.
+    """
+    if not smoothing > 0:
+        raise ValueError(f"smoothing is {smoothing}; give a number above 0")
+    if not together.n_pairs:
+        return 0.0
+    both, first, _ = _pairs(together)
+    return float(np.log((both + smoothing) / first).mean())
+
+
+def _present(rows: csr_array, terms: Counts) -> NDArray[np.float32]:
+    """1 where a term is in a document, and else 0 (n_terms, n_docs); sums of so few are exact."""
+    found = csc_array(rows[:, terms])
+    ones = csc_array((np.ones(found.nnz, np.float32), found.indices, found.indptr), shape=found.shape)
+    return np.asarray(ones.T.toarray())
+
+
+def _found(words: list[str], documents: Counts, n_given: int, n_docs: int) -> Together:
+    some = np.flatnonzero(np.diagonal(documents))
+    kept = tuple(words[place] for place in some)
+    return Together(kept, documents[np.ix_(some, some)], n_docs, n_given - len(kept))
+
+
+def _pairs(together: Together) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """For each pair of words, in order: documents with both, with the first, and with the second."""
+    first, second = np.triu_indices(len(together.words), k=1)
+    alone = np.diagonal(together.documents).astype(np.float64)
+    return together.documents[first, second].astype(np.float64), alone[first], alone[second]

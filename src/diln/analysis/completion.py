@@ -1,0 +1,142 @@
+"""How well a model completes documents it has not seen, how sure that is, and whether another does it better."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import exp, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diln.analysis.given import Model, fitted_of
+from diln.engine.threads import Threads, cut
+from diln.models.fitted import check_terms
+
+Floats = NDArray[np.float64]
+CLEAR = 2.0  # standard errors that a difference is from 0 if it is not of chance
+
+
+@dataclass(frozen=True)
+class Completed:
+    """Documents of which a model saw a part and predicted the rest."""
+
+    log_likelihood: Floats  # (n_docs,) log probability of each document's held-out tokens
+    tokens: Floats  # (n_docs,) how many these are
+
+    @cached_property
+    def log_perplexity(self) -> float:
+        """Minus the mean log probability of a held-out token."""
+        return -float(self.log_likelihood.sum()) / self.n_tokens
+
+    @property
+    def perplexity(self) -> float:
+        """Exp of minus the mean log probability of a held-out token: lower is better, 1 would be perfect."""
+        return exp(self.log_perplexity)
+
+    @property
+    def standard_error(self) -> float | None:
+        """Of the perplexity, for other documents like these; None for one document, which shows no spread."""
+        error = _ratio_error(-self.log_likelihood, self.tokens)
+        return None if error is None else self.perplexity * error
+
+    @property
+    def n_docs(self) -> int:
+        """Documents with a held-out token; the others say nothing."""
+        return int((self.tokens > 0).sum())
+
+    @property
+    def n_tokens(self) -> float:
+        """Held-out tokens."""
+        return float(self.tokens.sum())
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain numbers."""
+        names = ("perplexity", "standard_error", "log_perplexity", "n_docs", "n_tokens")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two models on the same documents: how far apart their log perplexities are."""
+
+    value: float  # log perplexity of the first less that of the second: below 0 where the first is better
+    standard_error: float | None  # of the value; None for one document
+    n_docs: int
+
+    @property
+    def ratio(self) -> float:
+        """Perplexity of the first over that of the second."""
+        return exp(self.value)
+
+    @property
+    def better(self) -> str | None:
+        """The better one, "first" or "second", if the difference is more than two standard errors; else None."""
+        if self.standard_error is None or abs(self.value) <= CLEAR * self.standard_error:
+            return None
+        return "first" if self.value < 0 else "second"
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain numbers."""
+        names = ("value", "standard_error", "n_docs", "ratio", "better")
+        return {name: getattr(self, name) for name in names}
+
+
+def complete(model: Model, observed: Any, held_out: Any, n_jobs: int = 1, n_draws: int | None = None) -> Completed:
+    """Have a model predict documents' held-out counts, given their observed ones.
+
+    Parameters
+    ----------
+    model : Fitted, or a fitted estimator
+        The model.
+    observed, held_out : counts (n_docs, n_terms), sparse or not
+        Two parts of each document, as ``Corpus.completion`` makes them, over the terms of the model.
+    n_jobs : int
+        Threads; -1 for one for each core. The result is the same for any number.
+    n_draws : int, optional
+        Average each document's probability over so many draws from the posterior, instead of taking the expected
+        topics and proportions.
+    """
+    from diln.models.counts import PART, as_rows
+
+    fitted, seen, rest = fitted_of(model), as_rows(observed), as_rows(held_out)
+    for counts in (seen, rest):
+        check_terms(counts, fitted.posterior)
+    if seen.shape[0] != rest.shape[0]:
+        raise ValueError(f"{seen.shape[0]} documents are observed and {rest.shape[0]} held out; give both alike")
+    tokens = np.asarray(rest.sum(axis=1, dtype=np.float64))
+    if not tokens.any():
+        raise ValueError("there is no token to predict; give documents with at least one known term")
+    values = np.empty(len(tokens))
+    with Threads(n_jobs) as threads:
+        for first, last in cut(len(tokens), PART):
+            values[first:last] = fitted.log_likelihood(seen[first:last], rest[first:last], threads, n_draws)
+    return Completed(values, tokens)
+
+
+def compare_completions(first: Completed, second: Completed) -> Difference:
+    """How much better one model is than another at the same documents, and how sure that is.
+
+    Documents that are hard for one are hard for the other: document by document the models differ by far less than
+    the documents do, and a difference shows that two perplexities with their standard errors would hide.
+    """
+    if not np.array_equal(first.tokens, second.tokens):
+        raise ValueError(
+            "the two models were given different documents to complete; give both the same observed and held-out counts"
+        )
+    value = first.log_perplexity - second.log_perplexity
+    return Difference(value, _ratio_error(second.log_likelihood - first.log_likelihood, first.tokens), first.n_docs)
+
+
+def _ratio_error(totals: Floats, sizes: Floats) -> float | None:
+    """Standard error of sum(totals) / sum(sizes) over documents, by the delta method.
+
+    With M documents of size above 0 and R the ratio, M / (M - 1) * sum_m (total_m - R size_m)^2 / (sum_m size_m)^2 is
+    its square.
+    """
+    some = sizes > 0
+    n_docs = int(some.sum())
+    if n_docs < 2:
+        return None
+    totals, sizes = totals[some], sizes[some]
+    residuals = totals - totals.sum() / sizes.sum() * sizes
+    return sqrt(n_docs / (n_docs - 1) * float(residuals @ residuals)) / float(sizes.sum())

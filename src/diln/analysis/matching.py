@@ -1,0 +1,79 @@
+"""Which topics of two models are the same."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diln.analysis.given import Model, fitted_of, used_topics
+from diln.models.fitted import Fitted
+
+SAME = 0.5  # affinity above which two topics are taken for the same
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A topic of one model and the topic of another that it goes with."""
+
+    first: int
+    second: int
+    affinity: float  # 1 for the same words with the same probabilities, 0 for no word in common
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Topics of two models, each with at most one of the other, so that the affinities sum to as much as they can."""
+
+    matches: tuple[Match, ...]  # the best first
+    n_topics: tuple[int, int]  # topics in use of the first and of the second model
+
+    @property
+    def mean(self) -> float:
+        """Mean affinity of the topics that go together, of which there are as many as the smaller model has."""
+        return float(np.mean([match.affinity for match in self.matches]))
+
+    @property
+    def same(self) -> tuple[Match, ...]:
+        """The matches of topics that are taken for the same: with an affinity above 0.5."""
+        return tuple(match for match in self.matches if match.affinity > SAME)
+
+    @property
+    def share(self) -> float:
+        """Share of the topics that are in both models, of as many as the larger model has."""
+        return len(self.same) / max(self.n_topics)
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain numbers."""
+        matches = [asdict(match) for match in self.matches]
+        return {"mean": self.mean, "share": self.share, "n_topics": list(self.n_topics), "matches": matches}
+
+
+def match_topics(first: Model, second: Model) -> Matching:
+    """Find for the topics in use of one model those of another, over the same terms.
+
+    By Hellinger's affinity of topics p and q, sum_w sqrt(p(w) q(w)), and the assignment with the largest sum.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    one, two = fitted_of(first), fitted_of(second)
+    order, used, others = _places(one, two), used_topics(one), used_topics(two)
+    affinity = np.clip(np.sqrt(one.topic_word[used]) @ np.sqrt(two.topic_word[others][:, order]).T, 0, 1)
+    rows, columns = linear_sum_assignment(affinity, maximize=True)
+    found = [
+        Match(int(used[row]), int(others[column]), float(affinity[row, column]))
+        for row, column in zip(rows, columns, strict=True)
+    ]
+    return Matching(tuple(sorted(found, key=lambda match: -match.affinity)), (len(used), len(others)))
+
+
+def _places(one: Fitted, two: Fitted) -> NDArray[np.int64]:
+    """Where the terms of the one model are among those of the other."""
+    places = {term: place for place, term in enumerate(two.vocabulary)}
+    apart = len(set(one.vocabulary) ^ places.keys())
+    if apart:
+        raise ValueError(
+            f"the models have {len(one.vocabulary):,} and {len(two.vocabulary):,} terms, of which {apart:,} are in one "
+            "of them only; fit both to the same corpus"
+        )
+    return np.array([places[term] for term in one.vocabulary], np.int64)

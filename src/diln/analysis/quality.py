@@ -1,0 +1,109 @@
+"""All that can be said of how good topics are, without a person who reads them."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from diln.analysis.coherence import Together, count_together, npmi, umass
+from diln.analysis.diversity import diversity, effective_topics, exclusivity
+from diln.analysis.given import Model, fitted_of, used_topics
+from diln.analysis.topics import Topic, largest_topics
+from diln.models.fitted import Fitted
+
+if TYPE_CHECKING:
+    from diln.corpus import Corpus
+    from diln.corpus.watch import Watch
+
+
+@dataclass(frozen=True, slots=True)
+class TopicQuality:
+    """A topic and how good it is."""
+
+    id: int
+    weight: float
+    words: tuple[str, ...]
+    npmi: float  # 0 without a pair of words that the corpus has
+    umass: float  # the same
+    n_pairs: int  # pairs of its words that the corpus has; without one, coherence says nothing
+    exclusivity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """A model's topics and how good they are; means are over topics in use, each counting alike."""
+
+    topics: tuple[TopicQuality, ...]  # in use, the largest first
+    npmi: float  # mean over the topics with a pair of words that the corpus has
+    umass: float  # the same
+    exclusivity: float
+    diversity: float
+    effective_topics: float
+    coverage: float  # share of the topics' distinct words that the corpus has
+    n_scored: int  # topics with a pair of words that the corpus has
+    n_docs: int  # of the corpus
+    n_words: int  # of each topic
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain numbers."""
+        return {**asdict(self), "n_topics": len(self.topics)}
+
+
+def quality(model: Model, corpus: "Corpus", n_words: int = 10, watch: "Watch | None" = None) -> Quality:
+    """Measure the topics in use of a model by their most probable words.
+
+    Parameters
+    ----------
+    model : Fitted, or a fitted estimator
+        The model.
+    corpus : Corpus
+        Where words are looked for together: the documents that the model was fitted to, or better others. Terms are
+        matched by name.
+    n_words : int
+        How many words of each topic.
+    watch : Watch, optional
+        Is told how far the counting is.
+    """
+    return qualities([model], corpus, n_words, watch)[0]
+
+
+def qualities(
+    models: Sequence[Model], corpus: "Corpus", n_words: int = 10, watch: "Watch | None" = None
+) -> list[Quality]:
+    """Measure several models, going through the corpus once."""
+    every = [fitted_of(model) for model in models]
+    for fitted in every:
+        used_topics(fitted)  # raises if there is none, before the long work
+    topics = [largest_topics(fitted, n_words=n_words) for fitted in every]
+    counted = iter(count_together(corpus, [topic.words for some in topics for topic in some], watch))
+    return [
+        _quality(fitted, some, [next(counted) for _ in some], n_words)
+        for fitted, some in zip(every, topics, strict=True)
+    ]
+
+
+def _quality(fitted: Fitted, topics: list[Topic], counted: list[Together], n_words: int) -> Quality:
+    own = exclusivity(fitted, n_words)
+    measured = tuple(
+        TopicQuality(topic.id, topic.weight, topic.words, npmi(found), umass(found), found.n_pairs, own[topic.id])
+        for topic, found in zip(topics, counted, strict=True)
+    )
+    scored = [topic for topic in measured if topic.n_pairs]
+    words = {word for topic in topics for word in topic.words}
+    return Quality(
+        topics=measured,
+        npmi=_mean([topic.npmi for topic in scored]),
+        umass=_mean([topic.umass for topic in scored]),
+        exclusivity=_mean(list(own.values())),
+        diversity=diversity(fitted, n_words),
+        effective_topics=effective_topics(fitted),
+        coverage=len({word for found in counted for word in found.words}) / len(words),
+        n_scored=len(scored),
+        n_docs=counted[0].n_docs,
+        n_words=n_words,
+    )
+
+
+def _mean(values: list[float]) -> float:
+    return float(np.mean(values)) if values else 0.0

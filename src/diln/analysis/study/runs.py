@@ -1,0 +1,69 @@
+"""Runs: what is fitted to which documents with which seed, said in a few plain values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Values = Mapping[str, Any]  # parameters of a model by name, those that are not its defaults
+Way = Literal["choose", "fit", "model", "stream", "pass"]
+
+# In the name of a run; a parameter that is not here bears its own name.
+SHORT = {
+    "n_components": "topics", "topic_word_prior": "prior", "inference": "", "max_iter": "passes",
+    "doc_topic_prior": "docs", "learning_method": "", "learning_decay": "decay", "batch_size": "batch",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One fit and what is measured of it.
+
+    ``way`` says which documents judge it and what is kept: "choose" completes validation documents; "fit" completes
+    test documents; "model" does, measures the topics too and keeps the model; "stream" learns from mini-batches and
+    completes some test documents on the way; "pass" keeps what becomes of the model on the way.
+    """
+
+    way: Way
+    model: str
+    values: tuple[tuple[str, Any], ...]
+    split: int
+    seed: int
+
+    @property
+    def validation(self) -> bool:
+        """Whether validation documents judge it, from within the training part."""
+        return self.way == "choose"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What the model is told."""
+        return dict(self.values)
+
+    @property
+    def name(self) -> str:
+        """Tells it from every other run, and says what it is."""
+        told = [f"{SHORT.get(name, name)}{value}" for name, value in self.values]
+        return "-".join([self.way, self.model.lower(), f"split{self.split}", f"seed{self.seed}", *told])
+
+    @property
+    def label(self) -> str:
+        """What it is, for people."""
+        known = self.parameters
+        told = {
+            "{:,} topics": known.get("n_components"), "prior {:g}": known.get("topic_word_prior"),
+            "decay {:g}": known.get("learning_decay"), "mini-batches of {:,}": known.get("batch_size"),
+        }  # fmt: skip
+        return ", ".join([self.model, *(text.format(value) for text, value in told.items() if value is not None)])
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "way": self.way, "model": self.model, "parameters": self.parameters, "split": self.split,
+            "seed": self.seed, "documents": "validation" if self.validation else "test",
+        }  # fmt: skip
+
+
+def run_of(way: Way, model: str, values: Values, split: int, seed: int = 0) -> Run:
+    """A run; parameters that are None are left to the model."""
+    told = tuple((name, value) for name, value in values.items() if value is not None)
+    return Run(way, model, told, split, seed)

@@ -1,0 +1,111 @@
+"""What is compared: models, the settings they are tried with, splits and seeds."""
+
+from dataclasses import asdict, dataclass
+from itertools import product
+from math import sqrt
+from typing import Any
+
+from diln.analysis.study.runs import Values
+from diln.corpus import Corpus
+from diln.corpus.splits import completion_rows
+from diln.errors import SourceError
+from diln.models.parameters import (
+    DEFAULTS,
+    INFERENCES,
+    KINDS,
+    Parameters,
+    check_choice,
+    check_number,
+    check_whole,
+    parameters_of,
+)
+
+TOPICS = (50, 100, 200)  # tried where a model needs a number
+FEWEST_TOPICS = 4
+ENOUGH_TOKENS = 250_000  # for that many topics; a corpus with fewer is tried with fewer
+PRIORS = {"sampling": (0.015, 0.04, 0.1), "variational": (0.05, 0.1, 0.25)}  # gamma_0, unless told otherwise
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is compared, and on how much."""
+
+    models: tuple[str, ...]
+    topics: tuple[int, ...]  # tried for models that need a number of topics
+    priors: tuple[float, ...]  # gamma_0 tried for every model
+    seeds: int  # chains of each model
+    splits: int
+    inference: str
+    max_iter: int | None
+    n_train: int  # documents of a training part
+
+    def candidates(self, model: str) -> list[dict[str, Any]]:
+        """What a model is tried with, one of which is chosen on validation documents."""
+        topics = self.topics if needs_topics(model) else (None,)
+        return [self.values(model, size, prior) for size, prior in product(topics, self.priors)]
+
+    def values(self, model: str, topics: int | None, prior: float | None, **others: Any) -> dict[str, Any]:
+        """What a model is told; LDA learns its documents' prior, as the others do."""
+        learned = {"doc_topic_prior": "auto"} if "doc_topic_prior" in DEFAULTS[model] else {}
+        given = {"n_components": topics, "topic_word_prior": prior, "inference": self.inference, **learned}
+        return {**given, "max_iter": self.max_iter, **others}
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+
+def needs_topics(model: str) -> bool:
+    """Whether a model must be told how many topics there are."""
+    return not isinstance(DEFAULTS[model]["n_components"], str)
+
+
+def settings_for(
+    corpus: Corpus,
+    *,
+    models: tuple[str, ...] = (),
+    topics: tuple[int, ...] = (),
+    priors: tuple[float, ...] = (),
+    seeds: int = 3,
+    splits: int = 1,
+    inference: str = "sampling",
+    max_iter: int | None = None,
+) -> Settings:
+    """Checked settings for a corpus: what is given, and for what is not given what suits its size."""
+    for model in models:
+        check_choice("model", model, tuple(KINDS))
+    check_choice("inference", inference, INFERENCES)
+    check_whole("seeds", seeds, 1)
+    check_whole("splits", splits, 1)
+    for prior in priors:
+        check_number("prior", prior)
+    try:
+        n_train = len(completion_rows(len(corpus), 0)[0])
+        completion_rows(len(corpus), 0, validation=True)
+    except ValueError as error:
+        raise SourceError(f"{len(corpus)} documents are too few to compare models on; {error}") from None
+    settings = Settings(
+        models=tuple(dict.fromkeys(models)) or tuple(KINDS),
+        topics=tuple(sorted(set(topics))) or default_topics(corpus.n_tokens),
+        priors=tuple(sorted(set(priors))) or PRIORS[inference],
+        seeds=seeds,
+        splits=splits,
+        inference=inference,
+        max_iter=max_iter,
+        n_train=n_train,
+    )
+    for model in settings.models:
+        for values in settings.candidates(model):
+            checked(model, values)
+    return settings
+
+
+def default_topics(n_tokens: int) -> tuple[int, ...]:
+    """Numbers of topics to try: fewer for a corpus with fewer tokens."""
+    scale = min(1.0, sqrt(n_tokens / ENOUGH_TOKENS))
+    return tuple(sorted({max(FEWEST_TOPICS, round(size * scale)) for size in TOPICS}))
+
+
+def checked(model: str, values: Values) -> Parameters:
+    """The parameters of a model that is told these values; raises if they make no sense."""
+    return parameters_of(model, {name: value for name, value in values.items() if value is not None})

@@ -1,0 +1,161 @@
+"""Where a comparison is on disk: a file for every run that is done, and what came of all of them.
+
+Every file is written in one step. Whatever is there of a comparison that was stopped is whole, and the same comparison
+goes on from it.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import diln
+from diln.analysis.study.runs import Run
+from diln.corpus import Corpus
+from diln.errors import StoreError
+from diln.files import MANIFEST, Kind, read_manifest, write_manifest, write_whole, writing
+from diln.models.checkpoints import documents
+from diln.models.counts import CorpusRows
+
+RUNS, MODELS, CORPUS, FIGURES, STOP = "runs", "models", "corpus", "figures", "stop"
+BEGUN = ".begun"
+ROOMS = ("engine", "prob", "corpus", "inference", "models")  # of the code, that say what a fit comes to
+TABLE = "table.md"
+DATA = {"table": "results.json", "prior": "prior.json", "steps": "steps.json", "time": "time.json", "pass": "pass.json"}
+OWN = (RUNS, MODELS, CORPUS, FIGURES, TABLE, *DATA.values())
+COMPARISON = Kind(
+    format="diln-comparison",
+    schema=1,
+    noun="comparison",
+    make="name an empty or a new directory",
+    mend="name another directory, or remove this one",
+    part=re.compile(rf"({'|'.join(map(re.escape, OWN))}|{STOP})(\.new)?"),
+    parts=lambda content: set(OWN),
+)
+
+
+class Shelf:
+    """The directory of a comparison."""
+
+    def __init__(self, directory: str | Path) -> None:
+        self.directory = Path(directory)
+        self._read: dict[str, dict[str, Any]] = {}
+
+    @cached_property
+    def runs(self) -> Path:
+        """Where the results of runs are."""
+        return self.directory / RUNS
+
+    @property
+    def corpus(self) -> Path:
+        """Where the documents are, if they are not a corpus on disk already."""
+        return self.directory / CORPUS
+
+    def model(self, run: Run) -> Path:
+        """Where the model of a run is, of those that are kept."""
+        return self.directory / MODELS / run.name
+
+    @contextmanager
+    def opened(self, corpus: Corpus) -> Iterator[None]:
+        """Hold the directory for writing, and begin or go on with a comparison on this corpus; refuse any other."""
+        content = {"format": COMPARISON.format, "schema": COMPARISON.schema}
+        now = {"diln": diln.__version__, "code": code(), "documents": digest_of(corpus)}
+        there = (self.directory / MANIFEST).exists()
+        if there:
+            self._check(read_manifest(self.directory, COMPARISON)["fingerprint"], now)
+        with writing(self.directory, COMPARISON, "extend" if there else "new"):
+            write_manifest(self.directory, {**content, "fingerprint": now})
+            for folder in (self.runs, self.directory / MODELS, self.directory / FIGURES):
+                folder.mkdir(exist_ok=True)
+            for left in (*self.runs.glob(f"*{BEGUN}"), *self.runs.glob("*.new"), self.directory / STOP):
+                left.unlink(missing_ok=True)
+            yield
+
+    def _check(self, before: dict[str, str], now: dict[str, str]) -> None:
+        other = f"{self.directory}: holds a comparison"
+        if before["documents"] != now["documents"]:
+            raise StoreError(f"{other} on other documents; give the source it was begun with, or another --output")
+        if before != now:
+            raise StoreError(
+                f"{other} made by other code, diln {before['diln']}, and this is diln {now['diln']}; give another "
+                "--output, or go on with that code"
+            )
+
+    def has(self, run: Run) -> bool:
+        """Whether a run is done."""
+        return self._path(run.name).exists()
+
+    def read(self, run: Run) -> dict[str, Any]:
+        """What came of a run."""
+        return self.read_named(run.name)
+
+    def read_named(self, name: str) -> dict[str, Any]:
+        """What came of the run of this name."""
+        if name not in self._read:
+            path = self._path(name)
+            try:
+                self._read[name] = json.loads(path.read_text(encoding="utf-8"))["result"]
+            except (OSError, ValueError, KeyError, TypeError):
+                raise StoreError(f"{path}: cannot be read; remove it, and the same command makes it again") from None
+        return self._read[name]
+
+    def begin(self, run: Run) -> None:
+        """Note that a run is under way."""
+        (self.runs / f"{run.name}{BEGUN}").touch()
+
+    def end(self, run: Run, result: dict[str, Any] | None) -> None:
+        """Write down what came of a run, if anything did; it is under way no more."""
+        if result is not None:
+            text = json.dumps({"run": run.to_json(), "result": result}, allow_nan=False)
+            write_whole(self._path(run.name), text + "\n")
+        (self.runs / f"{run.name}{BEGUN}").unlink(missing_ok=True)
+
+    def under_way(self) -> list[str]:
+        """The names of the runs that are under way, the oldest first."""
+        begun = [path for path in self.runs.glob(f"*{BEGUN}") if path.exists()]
+        return [path.name.removesuffix(BEGUN) for path in sorted(begun, key=_age)]
+
+    def done(self) -> list[str]:
+        """The names of the runs that are done, the last one last."""
+        return [path.stem for path in sorted(self.runs.glob("*.json"), key=_age)]
+
+    def stop(self) -> None:
+        """Have every run that is under way, in whatever process, end without a result."""
+        (self.directory / STOP).touch()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether runs are to end."""
+        return (self.directory / STOP).exists()
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a file with what came of all runs."""
+        write_whole(self.directory / name, text)
+        return self.directory / name
+
+    def _path(self, name: str) -> Path:
+        return self.runs / f"{name}.json"
+
+
+def digest_of(corpus: Corpus) -> str:
+    """A digest of a corpus' documents, the same wherever they are."""
+    return documents(CorpusRows(corpus), corpus.vocabulary)
+
+
+def code() -> str:
+    """A digest of the code that fits depend on: results of other code are not to be mixed with its own."""
+    found, root = sha256(), Path(diln.__file__).parent
+    for path in sorted(path for room in ROOMS for path in (root / room).rglob("*.py")):
+        found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+def _age(path: Path) -> tuple[float, str]:
+    try:
+        return path.stat().st_mtime_ns, path.name
+    except OSError:  # it has just gone
+        return 0, path.name

@@ -1,0 +1,212 @@
+"""The table: how well each model does with what was chosen for it, on test documents, over several seeds."""
+
+from dataclasses import asdict, dataclass
+from math import sqrt
+from typing import Any, ClassVar
+
+import numpy as np
+
+from diln.analysis.completion import CLEAR, Completed, compare_completions
+from diln.analysis.stability import stability
+from diln.analysis.study.base import Study
+from diln.analysis.study.choice import at_the_edge, choose, trials
+from diln.analysis.study.measure import restored
+from diln.analysis.study.runs import Run, run_of
+from diln.analysis.study.settings import Settings
+from diln.analysis.study.shelf import Shelf
+from diln.models.fitted import Fitted
+
+EDGE = "chosen at the end of what was tried, beyond which there may be better"
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What one chain came to."""
+
+    split: int
+    seed: int
+    perplexity: float
+    standard_error: float | None  # for other documents like these
+    topics_in_use: int
+    npmi: float
+    diversity: float
+    exclusivity: float
+    cpu_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """A model beside the best of the others, document by document."""
+
+    other: str
+    percent: float  # of the other's perplexity: below 0 where the model is better
+    standard_error: float | None  # of that, over documents and, where there are several, seeds
+    clear: bool  # whether it is more than two standard errors
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """How much of a model is the same in chains with other seeds: means over pairs of chains."""
+
+    affinity: float  # of topics that go together, 1 for the same
+    share: float  # of topics that both chains have
+    correlation: float | None  # of what one chain and the other say of which topics go together
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A model in the table; but for the perplexity, which is of all tokens, numbers are means over chains."""
+
+    model: str
+    chosen: tuple[dict[str, Any], ...]  # for each split
+    perplexity: float
+    standard_error: float | None  # for other documents like these
+    spread: float | None  # standard deviation of the perplexity over seeds
+    against: Against | None
+    topics_in_use: float
+    npmi: float
+    diversity: float
+    exclusivity: float
+    stability: Repeated | None
+    cpu_seconds: float
+    scores: tuple[Score, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableView:
+    """The models in the order asked for, and what to know about them."""
+
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+    @property
+    def verdict(self) -> str:
+        """What the table says, in a sentence."""
+        best = min(self.rows, key=lambda row: row.perplexity)
+        if best.against is None:
+            return f"{best.model} alone was tried: there is nothing to compare it with."
+        error = "" if best.against.standard_error is None else f" (standard error {best.against.standard_error:.1f}%)"
+        ahead = f"{-best.against.percent:.1f}% below that of {best.against.other}{error}"
+        if best.against.clear:
+            return f"{best.model} predicts new documents best: its perplexity is {ahead}."
+        return f"No model is clearly the best: the perplexity of {best.model} is {ahead}, which may be chance."
+
+
+class Table(Study):
+    """Choose settings on validation documents, then fit and judge every model over seeds."""
+
+    name: ClassVar[str] = "table"
+
+    def first(self, settings: Settings) -> list[Run]:
+        """What is chosen from."""
+        return [
+            run
+            for split in range(settings.splits)
+            for model in settings.models
+            for run in trials(settings, model, split)
+        ]
+
+    def then(self, settings: Settings, shelf: Shelf) -> list[Run]:
+        """The chains of what was chosen."""
+        return [
+            run
+            for seed in range(settings.seeds)
+            for split in range(settings.splits)
+            for model in settings.models
+            for run in [run_of("model", model, choose(settings, shelf, model, split), split, seed)]
+        ]
+
+    def n_then(self, settings: Settings) -> int:
+        """How many there will be."""
+        return settings.seeds * settings.splits * len(settings.models)
+
+    def view(self, settings: Settings, shelf: Shelf) -> TableView:
+        """The table."""
+        chains = {model: self._of(model, settings, shelf) for model in settings.models}
+        means = {model: over_seeds(runs, shelf) for model, runs in chains.items()}
+        rows = tuple(self._row(model, settings, shelf, chains, means) for model in settings.models)
+        edges = [edge for row in rows for chosen in row.chosen for edge in at_the_edge(settings, row.model, chosen)]
+        note = f"{EDGE}: {', '.join(dict.fromkeys(edges))}"
+        return TableView(rows, (note,) if edges else ())
+
+    def _of(self, model: str, settings: Settings, shelf: Shelf) -> list[Run]:
+        return [run for run in self.then(settings, shelf) if run.model == model]
+
+    def _row(
+        self, model: str, settings: Settings, shelf: Shelf, chains: dict[str, list[Run]], means: dict[str, Completed]
+    ) -> Row:
+        runs = chains[model]
+        scores = tuple(_score(run, shelf.read(run)) for run in runs)
+        logs = seed_logs(runs, shelf)
+        return Row(
+            model=model,
+            chosen=tuple(choose(settings, shelf, model, split) for split in range(settings.splits)),
+            perplexity=means[model].perplexity,
+            standard_error=means[model].standard_error,
+            spread=float(np.std(np.exp(logs), ddof=1)) if len(logs) > 1 else None,
+            against=beside_the_best(model, means, {one: seed_logs(of, shelf) for one, of in chains.items()}),
+            topics_in_use=_mean(scores, "topics_in_use"),
+            npmi=_mean(scores, "npmi"),
+            diversity=_mean(scores, "diversity"),
+            exclusivity=_mean(scores, "exclusivity"),
+            stability=repeated(runs, shelf),
+            cpu_seconds=_mean(scores, "cpu_seconds"),
+            scores=scores,
+        )
+
+
+def _score(run: Run, result: dict[str, Any]) -> Score:
+    names = set(Score.__slots__) - {"split", "seed"}
+    return Score(split=run.split, seed=run.seed, **{name: result[name] for name in names})
+
+
+def _mean(scores: tuple[Score, ...], name: str) -> float:
+    return float(np.mean([getattr(score, name) for score in scores]))
+
+
+def over_seeds(runs: list[Run], shelf: Shelf) -> Completed:
+    """The documents of all splits, each with the mean over seeds of its log probability.
+
+    A document that is in several splits counts in each.
+    """
+    splits = sorted({run.split for run in runs})
+    each = [[restored(shelf.read(run)) for run in runs if run.split == split] for split in splits]
+    values = [np.mean([one.log_likelihood for one in chains], axis=0) for chains in each]
+    return Completed(np.concatenate(values), np.concatenate([chains[0].tokens for chains in each]))
+
+
+def seed_logs(runs: list[Run], shelf: Shelf) -> list[float]:
+    """The log perplexity of each seed, over the documents of all splits."""
+    seeds = sorted({run.seed for run in runs})
+    return [over_seeds([run for run in runs if run.seed == seed], shelf).log_perplexity for seed in seeds]
+
+
+def beside_the_best(model: str, means: dict[str, Completed], logs: dict[str, list[float]]) -> Against | None:
+    """A model beside the best of the others; None if there is no other."""
+    others = [other for other in means if other != model]
+    if not others:
+        return None
+    best = min(others, key=lambda other: means[other].log_perplexity)
+    difference = compare_completions(means[model], means[best])
+    error = difference.standard_error
+    if error is not None:
+        error = sqrt(
+            error**2
+            + sum(float(np.var(logs[one], ddof=1)) / len(logs[one]) for one in (model, best) if len(logs[one]) > 1)
+        )
+    clear = error is not None and abs(difference.value) > CLEAR * error
+    ratio = difference.ratio
+    return Against(best, 100 * (ratio - 1), None if error is None else 100 * ratio * error, clear)
+
+
+def repeated(runs: list[Run], shelf: Shelf) -> Repeated | None:
+    """How much is the same in chains with other seeds on the same split, here the first; None with one seed."""
+    same = [run for run in runs if run.split == runs[0].split]
+    if len(same) < 2:
+        return None
+    found = stability([Fitted.load(shelf.model(run)) for run in same])
+    return Repeated(found.mean, found.share, found.correlation)

@@ -1,0 +1,200 @@
+"""``diln compare``: whether DILN is worth it on one's own documents."""
+
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from diln.cli.compareline import CompareLine
+from diln.cli.console import ERR, OUT, say_json, told_of_interrupts
+from diln.cli.options import OUTPUT, Given, JobsOption, JsonOption, QuietOption, takes
+from diln.cli.parameters import Inference
+from diln.cli.source import READING, TERMS, TOKENS, SourceArg, read_corpus
+from diln.errors import DilnError, SourceError
+
+if TYPE_CHECKING:
+    from diln.analysis.study import Comparison
+    from diln.analysis.study.base import View
+    from diln.analysis.study.table import TableView
+
+app = typer.Typer()
+
+COMPARED, TRIED = "Comparison", "What is tried"
+
+
+class StudyName(Enum):
+    """Which question."""
+
+    table = "table"
+    prior = "prior"
+    steps = "steps"
+    time = "time"
+    pass_ = "pass"  # noqa: S105 - a pass over documents
+
+
+@app.command(
+    "compare",
+    epilog="Examples:\n\n"
+    "diln compare corpus -o comparison\n\n"
+    "diln compare articles.jsonl -o comparison --model diln --model lda --topics 50 --topics 100 --seeds 5\n\n"
+    "diln compare corpus -o comparison --study prior --study pass",
+)
+@takes(reading=READING, text={**TOKENS, **TERMS})
+def compare_command(
+    source: SourceArg,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Where results go. What is there of the same comparison is taken up.",
+            rich_help_panel=OUTPUT,
+        ),
+    ],
+    *,
+    study: Annotated[
+        list[StudyName] | None,
+        typer.Option(
+            "--study",
+            help="The models side by side (table); perplexity against the topics' prior (prior), against steps of "
+            "mini-batches (steps), against time (time); what one pass of mini-batches finds (pass). Give it again for "
+            "several.",
+            show_default="table",
+            rich_help_panel=COMPARED,
+        ),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            metavar="MODEL",
+            help="Which model; give it again for several.",
+            show_default="all",
+            rich_help_panel=COMPARED,
+        ),
+    ] = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Chains of each model.", rich_help_panel=COMPARED)] = 3,
+    splits: Annotated[
+        int,
+        typer.Option(
+            "--splits",
+            min=1,
+            help="Splits into training and test documents; of --study prior at least 5.",
+            rich_help_panel=COMPARED,
+        ),
+    ] = 1,
+    topics: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--topics",
+            min=1,
+            help="Number of topics that is tried with models that need one; give it again for several.",
+            show_default="50, 100 and 200, fewer for small corpora",
+            rich_help_panel=TRIED,
+        ),
+    ] = None,
+    prior: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--prior",
+            help="Prior of a topic's terms that is tried with every model; give it again for several.",
+            show_default="0.015, 0.04 and 0.1; variational 0.05, 0.1 and 0.25",
+            rich_help_panel=TRIED,
+        ),
+    ] = None,
+    inference: Annotated[
+        Inference, typer.Option("--inference", help="How the posterior is found.", rich_help_panel=TRIED)
+    ] = Inference.sampling,
+    passes: Annotated[
+        int | None,
+        typer.Option(
+            "--max-iter",
+            "--passes",
+            min=1,
+            help="Sweeps or passes of a fit at most.",
+            show_default="as diln fit has it",
+            rich_help_panel=TRIED,
+        ),
+    ] = None,
+    reading: Given,
+    text: Given,
+    jobs: JobsOption = -1,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Compare models on documents: how well each predicts new ones, what its topics are like, and what it costs.
+
+    Every model gets its settings by the same rule, on validation documents; test documents judge what was chosen. Each
+    fit is on one thread, several at a time. The same command goes on where one was stopped.
+    """
+    from diln.analysis.study import STUDIES, Comparison, Shelf, settings_for
+
+    silent = quiet or json
+    with told_of_interrupts("runs that were done are kept, and the same command goes on"):
+        corpus = read_corpus(source, reading, text, jobs, silent)
+        if not corpus.n_tokens:
+            raise SourceError(f"{source}: the {len(corpus):,} documents have no token; give documents with text")
+        try:
+            settings = settings_for(
+                corpus, models=tuple(name.upper() for name in model or ()), topics=tuple(topics or ()),
+                priors=tuple(prior or ()), seeds=seeds, splits=splits, inference=inference.value, max_iter=passes,
+            )  # fmt: skip
+        except ValueError as error:
+            raise DilnError(str(error)) from None
+        names = dict.fromkeys(one.value for one in study or [StudyName.table])
+        comparison = Comparison(corpus, settings, Shelf(output), tuple(STUDIES[name] for name in names))
+        with CompareLine(comparison.shelf, quiet=silent) as line:
+            views = comparison.carry_out(jobs, line)
+        figures = _write(comparison, views, silent)
+    if json:
+        say_json({
+            "directory": str(output), "figures": figures,
+            "studies": {name: comparison.described(name, view) for name, view in views.items()},
+        })  # fmt: skip
+        return
+    _report(output, views, figures)
+
+
+def _write(comparison: "Comparison", views: "dict[str, View]", silent: bool) -> list[str]:
+    """Write the table and, where matplotlib is there, the figures; returns where the latter are."""
+    from diln.analysis.study.shelf import FIGURES, TABLE
+    from diln.show.table import markdown
+
+    table: TableView | None = views.get("table")  # type: ignore[assignment]
+    if table is not None:
+        comparison.shelf.write(TABLE, markdown(table, comparison.about))
+    try:
+        from diln.show.comparison import draw
+    except ImportError:
+        if not silent:
+            ERR.print(escape('no figures were drawn: pip install "diln[plots]", and the same command draws them'))
+        return []
+    folder = comparison.shelf.directory / FIGURES
+    return [str(path) for name, view in views.items() for path in draw(name, view, folder)]
+
+
+def _report(output: Path, views: "dict[str, View]", figures: list[str]) -> None:
+    table: TableView | None = views.get("table")  # type: ignore[assignment]
+    OUT.print(f"[bold]{escape(str(output))}[/]", soft_wrap=True)
+    if table is not None:
+        OUT.print(_table(table))
+        OUT.print(f"\n{escape(table.verdict)}", soft_wrap=True)
+        for note in table.notes:
+            OUT.print(f"[dim]{escape(note)}[/]", soft_wrap=True)
+    for path in figures:
+        OUT.print(f"[dim]{escape(path)}[/]", soft_wrap=True)
+
+
+def _table(view: "TableView") -> Table:
+    from diln.show.table import COLUMNS, cells
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for number, name in enumerate(COLUMNS):
+        table.add_column(name, justify="left" if number < 2 else "right", style="bold" if number == 0 else "")
+    for row in view.rows:
+        table.add_row(*map(escape, cells(row)))
+    return table

@@ -1,0 +1,78 @@
+"""How far a comparison is, in one line on a terminal."""
+
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Console
+from rich.progress import Progress as Live
+from rich.progress import SpinnerColumn
+
+from diln.cli.console import ERR
+from diln.cli.fitline import OneLine, Parts, clock
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from diln.analysis.study import Shelf
+    from diln.analysis.study.runs import Run
+
+A_SECOND = 2  # times that it looks what is there
+
+
+class CompareLine:
+    """Shows on a terminal how many runs are done, which are under way, and what came of the last. Quiet elsewhere.
+
+    It looks into the directory of the comparison: there is all that any process has done.
+    """
+
+    def __init__(self, shelf: "Shelf", *, quiet: bool = False, console: Console = ERR) -> None:
+        self.shelf = shelf
+        self.runs: dict[str, Run] = {}
+        self.later = 0
+        self.before: int | None = None  # runs that were done before this began
+        self.live = Live(
+            SpinnerColumn(), OneLine(self.parts, console), console=console, transient=True,
+            disable=quiet or not console.is_terminal, refresh_per_second=A_SECOND,
+        )  # fmt: skip
+        self.live.add_task("comparing", total=None)
+
+    def __enter__(self) -> Self:
+        self.live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: "TracebackType | None"
+    ) -> None:
+        self.live.stop()
+
+    def expect(self, runs: "list[Run]", later: int) -> None:
+        """These runs, done or not, are known by now; so many more will follow."""
+        self.runs, self.later = {run.name: run for run in runs}, later
+        if self.before is None:
+            self.before = len(self.done())
+
+    def done(self) -> list[str]:
+        """The runs that are done, the last one last."""
+        return [name for name in self.shelf.done() if name in self.runs]
+
+    def parts(self, elapsed: float) -> Parts:
+        """What there is to show."""
+        if self.before is None:
+            return [(1, "reading"), (1, clock(elapsed))]
+        done, total = self.done(), len(self.runs) + self.later
+        here = len(done) - self.before
+        left = [(1, f"about {clock(elapsed / here * (total - len(done)))} left")] if here > 0 else []
+        under_way = [self.runs[name].label for name in self.shelf.under_way() if name in self.runs]
+        return [
+            (1, f"{len(done):,} of {total:,} runs"),
+            (1, clock(elapsed)),
+            *left,
+            *self._last(done),
+            *([(2, f"now: {'; '.join(under_way)}")] if under_way else []),
+        ]
+
+    def _last(self, done: list[str]) -> Parts:
+        if not done:
+            return []
+        result = self.shelf.read_named(done[-1])
+        values = [result["perplexity"]] if "perplexity" in result else result.get("perplexities", [])
+        return [(3, f"last: {self.runs[done[-1]].model} {values[-1]:,.1f}")] if values else []

@@ -1,0 +1,142 @@
+"""``diln compare``: tables and figures on disk, a table on the screen, and errors that say what to do."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from commands import diln, in_its_own_process
+from rich.console import Console
+
+from diln.analysis.study import Shelf, settings
+from diln.analysis.study.curves import PRIOR_SPLITS
+from diln.analysis.study.runs import run_of
+from diln.cli.compareline import CompareLine
+
+QUICK = ("--model", "hdp", "--model", "lda", "--topics", 4, "--prior", 0.1, "--seeds", 2, "--max-iter", 4, "-j1")
+
+
+@pytest.fixture(scope="module")
+def compared(shelf, tmp_path_factory):
+    """A comparison, and what the command printed."""
+    folder = tmp_path_factory.mktemp("compared") / "comparison"
+    return folder, diln("compare", shelf / "corpus", "-o", folder, *QUICK)
+
+
+def test_a_comparison_prints_a_table_and_writes_it_with_its_figure(compared):
+    folder, done = compared
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert lines[0] == str(folder)
+    assert [line.split()[0] for line in lines[1:4]] == ["model", "HDP", "LDA"]
+    assert "perplexity" in lines[5]
+    assert {path.name for path in folder.iterdir()} >= {"manifest.json", "results.json", "table.md", "runs", "models"}
+    assert {path.name for path in (folder / "figures").iterdir()} == {"table.svg", "table.png"}
+    assert lines[5] in (folder / "table.md").read_text("utf-8")
+
+
+def test_results_are_of_every_seed(compared):
+    rows = json.loads((compared[0] / "results.json").read_text("utf-8"))["table"]["rows"]
+    assert [[score["seed"] for score in row["scores"]] for row in rows] == [[0, 1], [0, 1]]
+    assert all(row["stability"]["share"] <= 1 for row in rows)
+
+
+def test_the_models_of_the_table_can_be_looked_at(compared):
+    for model in sorted((compared[0] / "models").iterdir()):
+        assert diln("topics", model).code == 0
+
+
+def test_the_same_command_reads_what_is_there_and_says_it_as_json(compared, shelf):
+    folder, _ = compared
+    before = (folder / "results.json").read_text("utf-8")
+    done = diln("compare", shelf / "corpus", "-o", folder, *QUICK, "--json")
+    assert done.code == 0, done.err
+    assert done.json["studies"]["table"] == json.loads(before)
+    assert (folder / "results.json").read_text("utf-8") == before
+    assert done.err == ""
+
+
+def test_texts_can_be_compared_on_without_a_corpus(shelf, tmp_path):
+    done = diln("compare", shelf / "texts.jsonl", "-o", tmp_path / "out", *QUICK[:2], *QUICK[6:], "--seeds", 1, "-q")
+    assert done.code == 0, done.err
+    assert (tmp_path / "out" / "corpus" / "manifest.json").exists()
+
+
+def test_several_studies_have_a_file_and_a_figure_each(shelf, tmp_path):
+    told = ("--model", "diln", "--prior", 0.1, "--seeds", 1, "--max-iter", 3, "-j1", "-q")
+    done = diln("compare", shelf / "corpus", "-o", tmp_path / "out", "--study", "pass", "--study", "steps", *told)
+    assert done.code == 0, done.err
+    names = {path.name for path in (tmp_path / "out").rglob("*.*")}
+    assert names >= {"pass.json", "steps.json", "pass.svg", "pass.png", "steps.svg", "steps.png"}
+    assert "table.md" not in names
+
+
+def test_without_matplotlib_there_are_tables_and_a_note(compared, shelf, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for name in [name for name in sys.modules if name.startswith(("matplotlib.", "diln.show."))]:
+        monkeypatch.delitem(sys.modules, name)
+    done = diln("compare", shelf / "corpus", "-o", compared[0], *QUICK)
+    assert done.code == 0, done.err
+    assert 'no figures were drawn: pip install "diln[plots]"' in done.err
+    assert "HDP" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--model", "pca"), "model is 'PCA'; give 'DILN' or"),
+        (("--prior", "-1"), "prior is -1.0; give a number above 0"),
+        (("--study", "nothing"), "'nothing' is not one of"),
+        (("--topics", "0"), "greater than or equal to 1"),
+    ],
+)
+def test_bad_options_are_said_before_any_work(words, message, shelf, tmp_path):
+    done = diln("compare", shelf / "corpus", "-o", tmp_path / "out", *words)
+    assert done.code == 2
+    assert message in " ".join(done.err.replace("│", " ").split())
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_with_something_else_is_refused(shelf):
+    done = diln("compare", shelf / "corpus", "-o", shelf / "lda", *QUICK)
+    assert (done.code, done.out) == (2, "")
+    assert "holds a 'diln-model', not a comparison" in done.err
+
+
+def test_the_line_says_how_far_it_is(tmp_path):
+    shelf = Shelf(tmp_path)
+    shelf.runs.mkdir()
+    runs = [run_of("choose", "LDA", {"n_components": size, "topic_word_prior": 0.1}, 0) for size in (50, 1000, 3)]
+    shelf.end(runs[0], {"perplexity": 99.0})
+    line = CompareLine(shelf, quiet=True, console=Console(stderr=True))
+    assert line.parts(3.0) == [(1, "reading"), (1, "0:03")]
+    line.expect(runs, later=2)
+    assert [text for _, text in line.parts(3.0)][:2] == ["1 of 5 runs", "0:03"]
+    shelf.begin(runs[1])
+    shelf.end(runs[2], {"perplexity": 1772.0})
+    assert [text for _, text in line.parts(10.0)] == [
+        "2 of 5 runs", "0:10", "about 0:30 left", "last: LDA 1,772.0", "now: LDA, 1,000 topics, prior 0.1",
+    ]  # fmt: skip
+
+
+def test_the_help_names_what_is_tried_by_default():
+    text = " ".join(word for word in diln("compare", "--help").out.split() if word not in "│╭╮╰╯")
+    for values in (settings.TOPICS, *settings.PRIORS.values()):
+        *first, last = map(str, values)
+        assert f"{', '.join(first)} and {last}" in text
+    assert f"at least {PRIOR_SPLITS}" in text
+
+
+def test_starting_the_command_imports_nothing_heavy():
+    code = (
+        "import sys, diln.cli.main\n"
+        "print(sorted({'numpy', 'scipy', 'sklearn', 'matplotlib', 'numba'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_command_runs_in_a_process_of_its_own(compared, shelf):
+    done = in_its_own_process("compare", shelf / "corpus", "-o", compared[0], *QUICK, "--quiet")
+    assert done.code == 0, done.err
+    assert done.err == ""

@@ -1,0 +1,238 @@
+"""The comparison with other libraries: it runs, takes up where it ended, and judges as plain NumPy would."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, save_npz
+
+from diln import Corpus
+from diln.simulate import lda_corpus
+from peers import command, pages, tables, watch
+from peers import results as kept
+from peers.drive import gains
+from peers.figure import envelope
+from peers.judge import TOLERANCE, TURNS, Judge, token_probabilities
+from peers.plan import CORPORA, Run, ordered
+from peers.split import split
+from peers.watch import State, Watch
+
+ROOT = Path(__file__).parents[1]
+TOOLS = ["DILN", "scikit-learn LDA 50", "gensim LDA 50", "gensim HDP"]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    counts = lda_corpus(60, 80, 4, doc_length=40, rng=0).corpus.counts
+    (folder / "made").mkdir()
+    save_npz(folder / "made" / "counts.npz", csr_array(counts))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def arguments(data):
+    told = ["--corpora", "made", "--seeds", "0", "--threads", "1", "--sweeps", "4", "--cap", "0.2"]
+    return [str(data), *told, "--out", str(data / "results.json"), "--tools", *TOOLS]
+
+
+@pytest.fixture(scope="module")
+def results(arguments, data):
+    call = [sys.executable, str(ROOT / "benchmarks" / "peers"), *arguments]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads((data / "results.json").read_text("utf-8"))
+
+
+def test_every_tool_is_run_and_judged(results):
+    rows = {row["tool"]: row for row in results["rows"]}
+    assert list(rows) == TOOLS
+    for row in rows.values():
+        assert 1 < row["perplexity"] < 160, row
+        assert 1 < row["own_perplexity"] < 160, row
+        assert row["cpu_s"] > 0 and row["wall_s"] > 0 and row["peak_mb"] > 10
+        assert -1 <= row["coherence"] <= 1
+        assert 0 < row["in_use"] <= row["topics"]
+        assert row["checkpoints"][-1]["perplexity"] == row["perplexity"]
+    assert len(rows["scikit-learn LDA 50"]["checkpoints"]) > 1
+
+
+def test_a_second_call_runs_nothing(results, arguments, data, monkeypatch, capsys):
+    def none(*given):
+        raise AssertionError("a run that was there is run again")
+
+    monkeypatch.setattr(command, "run", none)
+    command.main(arguments)
+    assert "| DILN |" in capsys.readouterr().out
+    assert json.loads((data / "results.json").read_text("utf-8")) == results
+
+
+def test_a_run_that_failed_is_run_again_and_takes_its_place(results):
+    one = Run("made", "DILN")
+    failed = kept.added(results, one, {**one.told(), "validation": False, "error": "ended"})
+    assert len(failed["rows"]) == len(results["rows"])
+    assert kept.done(results, one) and not kept.done(failed, one)
+    assert not kept.done(results, Run("made", "DILN", seed=1))
+    assert not kept.done(results, Run("made", "DILN", eta=0.05))
+
+
+def plain_fold_in(topics, prior, counts):
+    theta = np.empty((len(counts), len(prior)))
+    for m, row in enumerate(counts):
+        n = row.sum() * prior / prior.sum()
+        for _ in range(TURNS if row.sum() else 0):
+            p = (prior + n) * topics
+            fresh = (row[:, None] * p / p.sum(axis=1, keepdims=True)).sum(axis=0)
+            change, n = np.abs(fresh - n).sum(), fresh
+            if change < TOLERANCE * row.sum():
+                break
+        theta[m] = (prior + n) / (prior + n).sum()
+    return theta
+
+
+def made_judge():
+    rng = np.random.default_rng(3)
+    observed, held_out = (csr_array(rng.poisson(0.6, (7, 12))) for _ in range(2))
+    observed.data[observed.indptr[2] : observed.indptr[3]] = 0
+    observed.eliminate_zeros()  # a document with nothing observed
+    corpus = Corpus.from_matrix(csr_array(rng.poisson(0.6, (30, 12))), [f"t{i}" for i in range(12)])
+    return Judge(corpus, observed, held_out)
+
+
+def made_state(seed):
+    rng = np.random.default_rng(seed)
+    return State.of(rng.dirichlet(np.full(12, 0.3), 5), rng.gamma(1, 1, 5) + 0.05, rng.uniform(1, 9, 5))
+
+
+def test_the_common_fold_in_is_the_fixed_point_of_plain_numpy():
+    judge, state = made_judge(), made_state(0)
+    theta = judge.proportions(state)
+    plain = plain_fold_in(state.topics.astype(float), state.prior, judge.observed.toarray())
+    np.testing.assert_allclose(theta, plain, atol=2e-5)
+    held_out = judge.held_out.toarray()
+    value = np.exp(-(held_out * np.log(plain @ state.topics.T)).sum() / held_out.sum())
+    assert judge.perplexity(state, theta) == pytest.approx(value, rel=1e-4)
+
+
+def test_states_are_averaged_token_by_token():
+    judge, states = made_judge(), [made_state(seed) for seed in range(3)]
+    seen = [(state, judge.proportions(state)) for state in states]
+    dense = np.mean([theta @ state.topics.T.astype(float) for state, theta in seen], axis=0)
+    held_out = judge.held_out.toarray()
+    value = np.exp(-(held_out * np.log(dense)).sum() / held_out.sum())
+    assert judge.averaged(seen) == pytest.approx(value, rel=1e-5)
+    assert judge.averaged(seen[:1]) == pytest.approx(judge.perplexity(*seen[0]), rel=1e-5)
+    state, theta = seen[0]
+    entries = token_probabilities(state.topics, theta, judge.held_out)
+    rows, columns = judge.held_out.nonzero()
+    np.testing.assert_allclose(entries, (theta @ state.topics.T)[rows, columns], rtol=1e-5)
+
+
+def test_coherence_is_of_topics_in_use_alone():
+    judge, state = made_judge(), made_state(1)
+    first = State(state.topics[:, :1], state.prior[:1], state.tokens[:1])
+    rest = State(state.topics, state.prior, np.array([1e6, 0, 0, 0, 1.0]))
+    assert judge.coherence(rest) == judge.coherence(first)
+    assert judge.coherence(state) != judge.coherence(first)
+
+
+def test_the_clock_stands_while_a_checkpoint_is_judged(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(watch, "cpu_seconds", lambda threads: now[0])
+    monkeypatch.setattr(watch, "forget_peak", lambda: None)
+    seen = []
+
+    def judged(clock, state):
+        seen.append((clock.units, clock.cpu))
+        now[0] += 1000
+        return True
+
+    clock = Watch(watch.marks_of(8, capped=True), True, 1, judged)
+    clock.start()
+    while True:
+        now[0] += 0.5
+        if not clock.more(clock.stride, lambda: made_state(0)):
+            break
+    assert seen == [(2, 1.0), (4, 2.0), (8, 4.0), (12, 6.0), (14, 7.0), (16, 8.0)]
+    assert watch.marks_of(24, capped=False) == [3, 6, 12, 18, 21, 24]
+    assert watch.marks_of(1, capped=False) == [1]
+
+
+def test_a_capped_fit_goes_on_while_it_gains():
+    rows = [{"cpu_s": 10.0, "perplexity": 2000.0}, {"cpu_s": 20.0, "perplexity": 1995.0}]
+    assert gains(rows[:1], 40)
+    assert not gains(rows, 40)
+    assert gains(rows, 80)  # a quarter of the cap has not passed yet
+    assert gains([rows[0], {"cpu_s": 20.0, "perplexity": 1980.0}], 40)
+
+
+def test_the_most_telling_runs_come_first_and_each_comes_once():
+    runs = ordered(list(CORPORA), [0, 1, 2], [1, 2])
+    assert len(runs) == len(set(runs))
+    assert [run.eta for run in runs[:3]] == [0.02, 0.05, 0.1]
+    assert [run.tool for run in runs[3:6]] == ["DILN", "HDP", "tomotopy LDA 200"]
+    assert {run.corpus for run in runs if run.tool == "DILN online"} == {"arxiv_200k"}
+    assert all(run.seed == 0 for run in runs if run.threads == 2)
+    only = ordered(["ap"], [1], [1])
+    assert {(run.corpus, run.seed, run.threads) for run in only} == {("ap", 1, 1)}
+
+
+def row_of(tool, perplexity, cpu_s, **other):
+    point = {"cpu_s": cpu_s / 2, "perplexity": perplexity * 1.3, "units": 1}
+    last = {"cpu_s": cpu_s, "perplexity": perplexity, "units": 2}
+    common = {"topics": 9, "in_use": 7, "wall_s": cpu_s, "peak_mb": 100.0, "coherence": 0.125, "validation": False}
+    return {**Run("ap", tool).told(), **common, **last, "checkpoints": [point, last], **other}
+
+
+@pytest.fixture
+def made():
+    rows = [
+        row_of("DILN", 1900.0, 10.0, own_perplexity=1500.0),
+        row_of("DILN", 1900.0, 12.0, own_perplexity=1510.0, seed=1),
+        row_of("DILN", 1900.0, 12.0, wall_s=6.0, threads=2),
+        row_of("DILN 1/4", 1900.0, 3.0, own_perplexity=1700.0),
+        row_of("HDP", 1600.0, 9.0, own_perplexity=1600.0),
+        row_of("tomotopy LDA 200", 1750.0, 40.0, averaged={"perplexity": 1700.0}),
+        row_of("tomotopy LDA 50", 2000.0, 8.0, own_perplexity=2100.0),
+        row_of("tomotopy LDA 100", 1800.0, 9.0, validation=True, eta=0.02),
+        row_of("tomotopy LDA 100", 1700.0, 9.0, validation=True, eta=0.1),
+        {**Run("ap", "lda 50").told(), "validation": False, "error": "ended"},
+    ]
+    return {"machine": kept.machine(), "versions": kept.versions(), "split": 0, "rows": rows}
+
+
+def test_tables_show_every_seed_and_the_best_number_of_topics(made):
+    assert "| DILN | **1500, 1510** |" in tables.perplexity(made)
+    assert "| tomotopy LDA 200 | 1700 |" in tables.perplexity(made)
+    assert "| ap | tomotopy LDA 200: 1700 (40 s) | 1600 (9 s) | 1505 (11 s) |" in tables.headline(made)
+    assert "| ap | 1700 | 3 s | 9 s | 40 s (200) |" in tables.time_to(made)
+    assert "| ap | 2125 | 3 s | 9 s | 8 s (50) |" in tables.time_to(made)
+    assert "1750 / 1700 / -" in tables.judged(made)
+    assert "| DILN | 10 → 6 |" in tables.threads(made)
+    assert "| ap | 0.02: 1800, 0.1: 1700 | 0.1 |" in tables.priors(made)
+    assert envelope(made, "ap", "tomotopy LDA") == [(4.0, 2600.0), (8.0, 2000.0), (40.0, 1700.0)]
+
+
+def test_tables_are_put_between_the_markers_of_a_page(made):
+    page = "before\n<!-- peers: headline -->\nold\n<!-- /peers -->\nafter\n"
+    new = pages.filled(page, made)
+    assert new.startswith("before\n<!-- peers: headline -->\n") and new.endswith("\n<!-- /peers -->\nafter\n")
+    assert tables.headline(made) in new and "old" not in new
+    assert pages.filled(new, made) == new
+    for name in tables.TABLES:
+        assert f"{name}: " in pages.printed(made)
+
+
+@pytest.mark.parametrize("validation", [False, True])
+def test_the_split_is_the_protocols(validation):
+    counts = csr_array(np.random.default_rng(0).poisson(1.0, (50, 20)))
+    train, observed, held_out = split(counts, 0, validation)
+    order = np.random.default_rng(0).permutation(50)
+    assert train.shape[0] == (35 if validation else 40)
+    assert observed.shape[0] == held_out.shape[0] == (5 if validation else 10)
+    if not validation:
+        np.testing.assert_array_equal((observed + held_out).toarray(), counts[order[:10]].toarray())
+        np.testing.assert_array_equal(train.toarray(), counts[order[10:]].toarray())
