@@ -6,9 +6,10 @@ BIN := $(VENV)/bin
 PIP := $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --constraint constraints.txt --editable
 OUT := build/demo
-DATA ?= # for `make bench`: a .jsonl.gz file of documents; by default the built-in ones
+DATA ?= # for `make bench`: a .jsonl.gz file of documents; by default the built-in ones. For `make peers`: a folder of corpora
+RESULTS := benchmarks/results/peers.json
 
-.PHONY: demo test check bench docs clean
+.PHONY: demo test check bench peers docs clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.core
@@ -33,6 +34,10 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/corpus_build.py $(DATA)
+
+peers: $(VENV)/.bench
+	$(BIN)/python benchmarks/peers $(DATA) --out $(RESULTS)
+	$(BIN)/python benchmarks/peers --table $(RESULTS)
 
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict

@@ -1,4 +1,4 @@
-"""DILN and the HDP with their defaults beside tomotopy's LDA: perplexity of completed documents, time and memory.
+"""DILN and the HDP with their defaults: perplexity of completed documents, time and memory.
 
 python benchmarks/sampling_table.py DATA [--runs ap nyt arxiv-online ...] [--seeds 0 1 2] [--split 0] [--out FILE]
 
@@ -8,7 +8,7 @@ from the training part instead, for tuning. No number of topics is given to DILN
 own on one thread that opens the training documents as a corpus on disk. ``cpu_s`` is the CPU time of fitting alone,
 with compiled loops found in their cache.
 
-tomotopy's topics are judged by the same fold-in as the HDP's, with its own prior of documents.
+``benchmarks/peers`` has other libraries beside them.
 """
 
 import argparse
@@ -24,14 +24,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-from scipy.sparse import csr_array, load_npz, save_npz
-
-from diln import DILN, HDP, Corpus
-from diln.corpus.splits import halves, test_rows
-from diln.engine.threads import Threads
-from diln.inference.predict import log_likelihood
-from diln.inference.sampling.settle import settle
+from diln import DILN, HDP
+from peers.split import read, written
+from peers.watch import peak_megabytes
 
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "ap": ("ap", {}),
@@ -42,40 +37,6 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "arxiv-online": ("arxiv_200k", {"learning_method": "online"}),
     "arxiv": ("arxiv_200k", {}),
 }
-SWEEPS = {"ap": 400, "newsarticles2016": 200, "nyt": 200, "elife": 100, "wikipedia": 100, "arxiv": 24}  # tomotopy's
-PEERS = {"tomotopy LDA 100": 100, "tomotopy LDA 200": 200}
-ETA = 0.05
-VALIDATED = 1000
-
-
-def split(counts: csr_array, seed: int, validation: bool) -> tuple[csr_array, csr_array, csr_array]:
-    """Training counts, and the observed and held-out halves of test or validation documents."""
-    rng = np.random.default_rng(seed)
-    train, test = test_rows(counts.shape[0], rng)
-    if validation:
-        rng = np.random.default_rng([seed, 1])
-        mixed = rng.permutation(train)
-        size = min(VALIDATED, len(train) // 8)
-        test, train = mixed[:size], mixed[size:]
-    observed, held_out = halves(csr_array(counts[test]), rng)
-    return csr_array(counts[train]), observed, held_out
-
-
-def written(folder: Path, data: Path, corpus: str, seed: int, validation: bool) -> Path:
-    """A folder with the training documents as a corpus on disk, and the two halves of the others."""
-    target = folder / f"{corpus}-{seed}"
-    if not target.exists():
-        train, observed, held_out = split(csr_array(load_npz(data / corpus / "counts.npz")), seed, validation)
-        target.mkdir()
-        Corpus.from_matrix(train, [f"t{i}" for i in range(train.shape[1])]).save(target / "train")
-        save_npz(target / "observed.npz", observed)
-        save_npz(target / "held_out.npz", held_out)
-    return target
-
-
-def read(folder: Path) -> tuple[Corpus, csr_array, csr_array]:
-    observed, held_out = (csr_array(load_npz(folder / name)) for name in ("observed.npz", "held_out.npz"))
-    return Corpus.open(folder / "train"), observed, held_out
 
 
 def ours(model: type, given: dict[str, Any], seed: int, parts: Any) -> dict[str, Any]:
@@ -90,46 +51,17 @@ def ours(model: type, given: dict[str, Any], seed: int, parts: Any) -> dict[str,
     }  # fmt: skip
 
 
-def tomotopy_lda(size: int, sweeps: int, seed: int, parts: Any) -> dict[str, Any]:
-    import tomotopy
-
-    corpus, observed, held_out = parts
-    train = corpus.counts
-    model = tomotopy.LDAModel(k=size, eta=ETA, seed=seed)
-    for m in range(train.shape[0]):
-        row = slice(train.indptr[m], train.indptr[m + 1])
-        model.add_doc(np.repeat(train.indices[row], train.data[row]).astype(str).tolist())
-    begun = time.process_time()
-    model.train(sweeps, workers=1)
-    seconds = time.process_time() - begun
-    topics = np.full((train.shape[1], size), 1e-9)
-    known = np.array([int(term) for term in model.used_vocabs])
-    topics[known] = np.array([model.get_topic_word_dist(k) for k in range(size)]).T
-    topics = np.ascontiguousarray(topics / topics.sum(axis=0), np.float32)
-    with Threads(1) as threads:
-        theta, _ = settle(topics, np.asarray(model.alpha, float), np.zeros((size, 0)), observed, 50, 1e-3, threads)
-        total = log_likelihood(topics, theta, held_out, threads).sum()
-    return {
-        "cpu_s": seconds, "perplexity": float(np.exp(-total / held_out.data.sum())), "topics": size, "sweeps": sweeps,
-    }  # fmt: skip
-
-
 def one(folder: Path, run: str, model: str, seed: int, jobs: int) -> dict[str, Any]:
     parts = read(folder)
-    if model in PEERS:
-        row = tomotopy_lda(PEERS[model], SWEEPS[run], seed, parts)
-    else:
-        row = ours({"DILN": DILN, "HDP": HDP}[model], {**RUNS[run][1], "n_jobs": jobs}, seed, parts)
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    peak = int(status["VmHWM"].split()[0]) / 1024  # resource.getrusage would count what the parent had before
-    return {"run": run, "model": model, "seed": seed, **row, "peak_mb": peak}
+    row = ours({"DILN": DILN, "HDP": HDP}[model], {**RUNS[run][1], "n_jobs": jobs}, seed, parts)
+    return {"run": run, "model": model, "seed": seed, **row, "peak_mb": peak_megabytes()}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--runs", nargs="+", default=["ap", "nyt", "wikipedia", "arxiv-online", "arxiv"], choices=RUNS)
-    parser.add_argument("--models", nargs="+", default=["DILN", "HDP", *PEERS])
+    parser.add_argument("--models", nargs="+", default=["DILN", "HDP"])
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--split", type=int, default=0, help="seed of the split; --seeds are those of the fits")
     parser.add_argument("--validation", action="store_true")
@@ -141,20 +73,18 @@ def main() -> None:
     if given.one:
         print(json.dumps(one(given.data, given.runs[0], given.models[0], given.seeds[0], given.jobs)))
         return
-    versions = {name: version(name) for name in ("diln", "numpy", "numba", "tomotopy")}
+    versions = {name: version(name) for name in ("diln", "numpy", "numba")}
     machine = {"processor": platform.processor() or platform.machine(), "python": platform.python_version()}
     results: list[dict[str, Any]] = []
     print("run           model             seed  perplexity  topics (in use)  sweeps  CPU s  peak MB", flush=True)
     with TemporaryDirectory() as temporary:
         for run, model, seed in product(given.runs, given.models, given.seeds):
-            if model in PEERS and run not in SWEEPS:
-                continue
             folder = written(Path(temporary), given.data, RUNS[run][0], given.split, given.validation)
             told = ["--runs", run, "--models", model, "--seeds", str(seed), "--jobs", str(given.jobs)]
             call = [sys.executable, __file__, str(folder), *told, "--one"]
             row = json.loads(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
             results.append(row)
-            topics = f"{row['topics']} ({row.get('in_use', row['topics'])})"
+            topics = f"{row['topics']} ({row['in_use']})"
             print(
                 f"{run:13} {model:17} {seed:4}  {row['perplexity']:10.1f}  {topics:>15}  {row['sweeps']:6}  "
                 f"{row['cpu_s']:5.1f}  {row['peak_mb']:7.0f}",

@@ -15,7 +15,7 @@ from pathlib import Path
 from scipy.sparse import csr_array, load_npz
 
 from diln import DILN
-from sampling_table import split
+from peers.split import split
 
 
 def main() -> None:

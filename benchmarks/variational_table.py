@@ -16,24 +16,15 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from scipy.sparse import csr_array, load_npz
 
 from diln import DILN, HDP, LDA
-from diln.corpus.splits import halves, test_rows
+from peers.split import split
 
 PRIORS = (0.05, 0.1, 0.25, 0.5)
 TRUNCATIONS = (100, 200)
 MODELS = {"DILN": DILN, "HDP": HDP, "LDA": LDA}
 SEEDED = (0.1, 100)  # the cell with three seeds
-
-
-def split(counts: csr_array, seed: int = 0) -> tuple[csr_array, csr_array, csr_array]:
-    """Training counts, and the observed and held-out halves of the test documents."""
-    rng = np.random.default_rng(seed)
-    train, test = test_rows(counts.shape[0], rng)
-    observed, held_out = halves(csr_array(counts[test]), rng)
-    return csr_array(counts[train]), observed, held_out
 
 
 def measure(model: str, prior: float, topics: int, learning: str, seed: int, parts: Any) -> dict[str, Any]:
@@ -75,7 +66,7 @@ def main() -> None:
     results = []
     print("corpus  model  prior  topics  learning  seed  perplexity  (draws)  in use  passes  CPU s  beta", flush=True)
     for corpus in given.corpora:
-        parts = split(csr_array(load_npz(given.data / corpus / "counts.npz")))
+        parts = split(csr_array(load_npz(given.data / corpus / "counts.npz")), 0, False)
         for cell in cells():
             row = {"corpus": corpus, **measure(*cell, parts)}
             results.append(row)

@@ -1,0 +1,68 @@
+"""The one judge of all tools: how well topics predict the halves of documents that were held out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from diln import Corpus
+from diln.analysis.coherence import count_together, npmi
+from diln.engine.threads import Threads
+from diln.inference.loops import in_use
+from diln.inference.predict import LEAST, log_likelihood
+from diln.inference.sampling.settle import settle
+from peers.split import read
+from peers.watch import Array, State
+
+TURNS, TOLERANCE = 50, 1e-3  # of the fold-in, at most; share of a document's tokens that still move
+TOP = 10  # words of a topic that coherence is of
+
+
+@dataclass
+class Judge:
+    """Test documents in two halves, and the training documents, in which coherence is counted."""
+
+    train: Corpus
+    observed: csr_array
+    held_out: csr_array
+
+    @classmethod
+    def of(cls, folder: Path) -> "Judge":
+        """With the documents that ``split.written`` wrote."""
+        return cls(*read(folder))
+
+    def proportions(self, state: State) -> Array:
+        """Proportions of topics of the observed halves by the fold-in that all tools have in common."""
+        none = np.zeros((len(state.prior), 0))
+        with Threads(1) as threads:
+            return settle(state.topics, state.prior, none, self.observed, TURNS, TOLERANCE, threads)[0]
+
+    def perplexity(self, state: State, theta: Array) -> float:
+        """Of the held-out halves, given proportions of topics."""
+        with Threads(1) as threads:
+            total = log_likelihood(state.topics, theta, self.held_out, threads).sum()
+        return float(np.exp(-total / self.held_out.data.sum()))
+
+    def averaged(self, states: Sequence[tuple[State, Array]]) -> float:
+        """Perplexity where each token's probability is the mean over states, each with its proportions."""
+        mean = np.mean([token_probabilities(state.topics, theta, self.held_out) for state, theta in states], axis=0)
+        total = (self.held_out.data * np.log(np.maximum(mean, LEAST))).sum()
+        return float(np.exp(-total / self.held_out.data.sum()))
+
+    def coherence(self, state: State) -> float:
+        """Mean over topics in use of the NPMI of their most probable words in the training documents."""
+        used = np.flatnonzero(in_use(state.tokens))
+        first = np.argsort(-state.topics[:, used], axis=0, kind="stable")[:TOP].T
+        words = [[self.train.vocabulary[term] for term in terms] for terms in first]
+        return float(np.mean([npmi(together) for together in count_together(self.train, words)]))
+
+
+def token_probabilities(topics: Array, theta: Array, counts: csr_array) -> Array:
+    """Probability of each entry's term, in the order of the entries: (n_entries,)."""
+    out = np.empty(len(counts.indices))
+    for m in range(counts.shape[0]):
+        row = slice(counts.indptr[m], counts.indptr[m + 1])
+        out[row] = topics[counts.indices[row]] @ theta[m].astype(topics.dtype)
+    return out

@@ -1,0 +1,82 @@
+"""Results on disk: rows by run, written whole after each, so that work can be taken up where it ended."""
+
+import json
+import os
+import platform
+from importlib.metadata import distributions, version
+from pathlib import Path
+from typing import Any
+
+from peers.plan import CORPORA, OTHERS, TRIED, Run
+
+Record = dict[str, Any]
+LIBRARIES = ("diln", "numpy", "scipy", "numba", "scikit-learn", "tomotopy", "gensim", "lda")
+DEFAULT_ETA = 0.05
+
+
+def read(path: Path | None) -> Record:
+    """What is there, or results without rows."""
+    if path and path.exists():
+        found: Record = json.loads(path.read_text(encoding="utf-8"))
+        return found
+    return {"machine": machine(), "versions": versions(), "split": 0, "rows": []}
+
+
+def write(path: Path, results: Record) -> None:
+    """Put these results in the place of those that may be there, at once."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(path.name + ".new")
+    new.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    new.replace(path)
+
+
+def versions() -> Record:
+    """Of the libraries that are there."""
+    there = {one.metadata["Name"].lower() for one in distributions()}
+    return {name: version(name) for name in LIBRARIES if name in there}
+
+
+def machine() -> Record:
+    """What the runs are run on."""
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return {
+        "processor": names[0] if names else platform.machine(), "cores": os.cpu_count(), "system": platform.system(),
+        "python": platform.python_version(),
+    }  # fmt: skip
+
+
+def same(row: Record, one: Run) -> bool:
+    """Whether a row is of this run."""
+    if bool(row["validation"]) != one.validation or (one.validation and row["eta"] != one.eta):
+        return False
+    return all(row[name] == getattr(one, name) for name in ("corpus", "tool", "seed", "threads"))
+
+
+def done(results: Record, one: Run) -> bool:
+    """Whether a run is there, without error."""
+    return any(same(row, one) and "error" not in row for row in results["rows"])
+
+
+def added(results: Record, one: Run, row: Record) -> Record:
+    """Results with a row, which takes the place of one of the same run."""
+    return {**results, "rows": [*(old for old in results["rows"] if not same(old, one)), row]}
+
+
+def predicted(row: Record) -> float:
+    """The least perplexity that a fit was seen to have: by the common fold-in, averaged states or its own inference."""
+    values = (row["perplexity"], row.get("averaged", {}).get("perplexity"), row.get("own_perplexity"))
+    return float(min(value for value in values if value is not None))
+
+
+def chosen_eta(results: Record, corpus: str) -> float:
+    """The topic-word prior that predicts validation documents best, of those that were tried."""
+    tried = [
+        row
+        for row in results["rows"]
+        if row["validation"] and row["corpus"] == corpus and row["tool"] == TRIED and "error" not in row
+    ]
+    if tried:
+        return float(min(tried, key=predicted)["eta"])
+    etas = CORPORA.get(corpus, OTHERS).etas
+    return etas[0] if len(etas) == 1 else DEFAULT_ETA
