@@ -13,7 +13,7 @@ STYLES = {
     "gensim LDA": ("#8a8a8a", 1.3, 4), "tomotopy HDP": ("#37a3c5", 1.3, 5), "tomotopy CTM": ("#b5a642", 1.3, 4),
     "gensim HDP": ("#c9c9c9", 1.3, 3),
 }  # fmt: skip
-WORST = 1.9  # times the least perplexity of a panel is its upper end
+WORST = 1.7  # times the least perplexity of a panel is its upper end
 COLUMNS = 3
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 from views import LEVELS, VIEWS, table_view
 
-from diln.show.comparison import FIGURES, draw
+from diln.show.comparison import DASHES, FIGURES, draw
 from diln.show.style import COLOURS, colour, label_ends, new_figure, style
 
 
@@ -59,10 +59,13 @@ def test_names_that_would_lie_on_each_other_are_moved_apart():
     assert places["three"] == 90
 
 
-def test_steps_have_a_panel_for_each_decay_and_size():
+def test_steps_have_a_panel_for_each_model_and_size_and_a_line_for_each_decay():
     figure = drawn("steps")
-    assert len(figure.axes) == 9
-    assert all(len(axes.get_lines()) == len(LEVELS) for axes in figure.axes)
+    assert len(figure.axes) == 3 * len(LEVELS)
+    for axes in figure.axes:
+        assert sorted(line.get_linestyle() for line in axes.get_lines()) == sorted(DASHES)
+    model = figure.axes[0].get_title(loc="left").split(",")[0]
+    assert figure.axes[0].get_lines()[0].get_color() == colour(model)
     ticks = [label.get_text() for label in figure.axes[-1].get_xticklabels()]
     assert any(re.fullmatch(r"\d+,000", tick) for tick in ticks)
 

@@ -1,18 +1,20 @@
 """Figures of a comparison, one for each study."""
 
 from collections.abc import Callable
-from itertools import product
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from diln.analysis.study.base import View
 from diln.analysis.study.curves import Curve, CurvesView, PanelsView, PassView
 from diln.analysis.study.table import Row, TableView
 from diln.show.style import (
     GREY,
+    INK,
     SECOND,
     colour,
     exact_ticks,
@@ -27,6 +29,7 @@ from diln.show.style import (
 
 PERPLEXITY = "perplexity (lower is better)"
 LARGEST = 50  # topics whose shares are shown
+DASHES = ("-", "--", ":")  # of the decays, the smallest first
 MARKED = 12  # points of a line that are shown one by one, at most
 
 
@@ -93,33 +96,26 @@ def prior_figure(view: CurvesView) -> Figure:
 
 
 def steps_figure(view: PanelsView) -> Figure:
-    """A panel for each decay and size of mini-batches, with a line for each model."""
+    """A row for each model and a column for each size of mini-batches, with a line for each decay of the steps."""
     decays = sorted({panel.decay for panel in view.panels})
     sizes = sorted({panel.batch_size for panel in view.panels})
-    figure, axes = new_figure(2.1 * len(decays) + 0.7, len(decays), len(sizes), sharex=True, sharey=True)
-    found = {(panel.decay, panel.batch_size): panel for panel in view.panels}
-    for (row, decay), (column, size) in product(enumerate(decays), enumerate(sizes)):
+    models = [curve.model for curve in view.panels[0].curves]
+    figure, axes = new_figure(2.1 * len(models) + 1.2, len(models), len(sizes), sharex=True, sharey="row")
+    styles = dict(zip(decays, cycle(DASHES), strict=False))
+    for panel in view.panels:
+        for row, curve in enumerate(panel.curves):
+            line: Axes = axes[row, sizes.index(panel.batch_size)]
+            line.plot(curve.x, curve.perplexity, styles[panel.decay], color=colour(curve.model), linewidth=1.4)
+    for (row, model), (column, size) in product(enumerate(models), enumerate(sizes)):
         plot: Axes = axes[row, column]
-        for curve in found[decay, size].curves:
-            _line(plot, curve, markers=False)
-        if row == 0:
-            plot.set_title(f"mini-batches of {size:,}")
-        if column == len(sizes) - 1:
-            plot.annotate(
-                f"$\\kappa$ = {decay:g}",
-                (1.02, 0.5),
-                xycoords="axes fraction",
-                rotation=270,
-                va="center",
-                weight="bold",
-            )
+        plot.set_title(f"{model}, batches of {size:,}")
         thousands(plot.xaxis)
         thousands(plot.yaxis)
-        plot.locator_params(axis="x", nbins=4)
+        plot.locator_params(axis="x", nbins=3)
     figure.supxlabel("documents seen", color=GREY, size=10.5)
     figure.supylabel(PERPLEXITY, color=GREY, size=10.5)
-    names = [curve.label for curve in view.panels[0].curves]
-    figure.legend(axes[0, 0].get_lines(), names, loc="outside upper center", ncols=len(names))
+    keys = [Line2D([], [], color=INK, linestyle=styles[decay]) for decay in decays]
+    figure.legend(keys, [f"$\\kappa$ = {decay:g}" for decay in decays], loc="outside upper center", ncols=len(decays))
     return figure
 
 
@@ -147,7 +143,7 @@ def pass_figure(view: PassView) -> Figure:
     for place, (name, values) in enumerate({"alpha": view.alpha, "beta": view.beta}.items()):
         plot: Axes = axes[0, place]
         plot.plot(seen, values, color=shade)
-        plot.set_title(f"$\\{name}$" + (", as the first documents have set it" if len(set(values)) == 1 else ""))
+        plot.set_title(f"$\\{name}$")
     pairs: Axes = axes[1, 0]
     pairs.plot(seen, view.correlations, color=shade, alpha=0.25, linewidth=0.8)
     pairs.axhline(0, color=GREY, linewidth=0.8)

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from diln.engine.threads import Threads
-from diln.inference.sampling.corpus_step import Prior, precisions
+from diln.inference.sampling.corpus_step import Prior, draw_alpha, expect_alpha, precisions
 from diln.inference.sampling.online import Running, move, scatter, settle_weights, step
 from diln.inference.sampling.state import Documents, State
 from diln.inference.sampling.sweep import add_places, add_sums
@@ -79,6 +79,26 @@ def test_weights_and_locations_are_the_means_given_the_sums(corpus):
     for k in range(TOPICS):
         full = precisions(type("P", (), {"precision": running.precision})(), DIMS, state.variance)[k]
         assert np.allclose(state.ells[:, k], np.linalg.solve(full, running.linear[:, k]), rtol=1e-5)
+
+
+def test_alpha_goes_to_the_mean_of_its_draws(corpus):
+    state, running = corpus
+    tables, softs, prior = np.array([40, 3, 0, 1, 2500]), running.softs[:TOPICS], Prior(rate=3.0, alpha=(2.0, 0.5))
+    rng = np.random.default_rng(4)
+    draws = [draw_alpha(state, tables, softs, prior, rng) for _ in range(4000)]
+    error = np.std(draws) / np.sqrt(len(draws))
+    assert abs(np.mean(draws) - expect_alpha(state, tables, softs, prior)) < 4 * error
+    running.tables[:TOPICS] = tables
+    expected = expect_alpha(state, tables, softs, prior)
+    settle_weights(state, running, prior)
+    assert state.alpha == expected
+
+
+def test_alpha_that_is_given_stays(corpus):
+    state, running = corpus
+    before = state.alpha
+    settle_weights(state, running, Prior(n_dims=DIMS, alpha=None))
+    assert state.alpha == before
 
 
 def test_weights_that_are_given_stay(corpus):

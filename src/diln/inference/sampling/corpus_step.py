@@ -73,15 +73,28 @@ def draw_alpha(state: State, tables: Array, softs: Array, prior: Prior, rng: np.
     """Mass of the gamma process, given tables: t_k is negative binomial with shape alpha/T once a0_k is gone."""  # G6
     if prior.alpha is None:
         return state.alpha
-    shape, rate = prior.alpha
     each = state.alpha / state.truncation
     histogram = np.bincount(np.minimum(tables, LONGEST - 1), minlength=LONGEST)[np.newaxis]
     used = draw_tables(histogram, np.array([each]), rng)[0]
     beyond = tables[tables >= LONGEST]
     used += rng.poisson(tables_beyond(each, beyond)).sum()
-    gone = state.truncation - len(tables)  # topics that were dropped, which have no table
-    rest = np.log1p(softs / prior.rate).sum() + gone * np.log1p(softs.mean() / prior.rate)
-    return float(rng.gamma(shape + used) / (rate + rest / state.truncation))
+    return float(rng.gamma(prior.alpha[0] + used) / alpha_rate(state, softs, prior.rate, prior.alpha[1]))
+
+
+def expect_alpha(state: State, tables: Array, softs: Array, prior: Prior) -> float:
+    """Mean of ``draw_alpha``, for expected tables too."""
+    if prior.alpha is None:
+        return state.alpha
+    each = state.alpha / state.truncation
+    used = float((each * (digamma(each + tables) - digamma(each))).sum())
+    return (prior.alpha[0] + used) / alpha_rate(state, softs, prior.rate, prior.alpha[1])
+
+
+def alpha_rate(state: State, softs: Array, weight_rate: float, prior_rate: float) -> float:
+    """Rate of alpha's gamma distribution, given tables of tables."""
+    gone = state.truncation - len(softs)  # topics that were dropped, which have no table
+    rest = np.log1p(softs / weight_rate).sum() + gone * np.log1p(softs.mean() / weight_rate)
+    return float(prior_rate + rest / state.truncation)
 
 
 def draw_locations(state: State, places: Places, rng: np.random.Generator) -> None:

@@ -9,7 +9,7 @@ from diln.engine.compile import kernel
 from diln.engine.threads import Threads
 from diln.inference.documents import Array
 from diln.inference.gaussian_weights import best_gaussian
-from diln.inference.sampling.corpus_step import Places, Prior, expect_tables, precisions
+from diln.inference.sampling.corpus_step import Places, Prior, expect_alpha, expect_tables, precisions
 from diln.inference.sampling.state import LEAST_WEIGHT, Documents, State
 from diln.inference.sampling.tokens import Tokens, padded
 from diln.inference.sampling.visit import Visited, visit
@@ -95,14 +95,15 @@ def move(state: State, running: Running, visited: Visited, rho: float, scale: fl
 
 
 def settle_weights(state: State, running: Running, prior: Prior) -> None:
-    """Weights and locations at their means given the sums, or the mean and covariance of log weights."""  # G11
+    """Alpha, weights and locations at their means given the sums, or the mean and covariance of log weights."""  # G11
     if state.weighed:
         state.mean, state.covariance = best_gaussian(running.moments, prior.covariance or 0.0)
         return
     size, dims = state.n_topics, state.n_dims
     if prior.learn_weights:
-        shape = state.alpha / state.truncation + running.tables[:size]
-        state.a0[:size] = np.maximum(shape / (prior.rate + running.softs[:size]), LEAST_WEIGHT)
+        tables, softs = running.tables[:size], running.softs[:size]
+        state.alpha = expect_alpha(state, tables, softs, prior)
+        state.a0[:size] = np.maximum((state.alpha / state.truncation + tables) / (prior.rate + softs), LEAST_WEIGHT)
     if dims:
         places = Places(running.precision[:size], running.linear[:, :size])
         matrices = precisions(places, dims, state.variance)
