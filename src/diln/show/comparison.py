@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from itertools import cycle, product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -29,7 +29,7 @@ from diln.show.style import (
 
 PERPLEXITY = "perplexity (lower is better)"
 LARGEST = 50  # topics whose shares are shown
-DASHES = ("-", "--", ":")  # of the decays, the smallest first
+DASHES: tuple[Literal["-", "--", ":"], ...] = ("-", "--", ":")  # of the decays, the smallest first
 MARKED = 12  # points of a line that are shown one by one, at most
 
 
