@@ -74,9 +74,14 @@ def test_a_run_that_failed_is_run_again_and_takes_its_place(results):
     one = Run("made", "DILN")
     failed = kept.added(results, one, {**one.told(), "validation": False, "error": "ended"})
     assert len(failed["rows"]) == len(results["rows"])
-    assert kept.done(results, one) and not kept.done(failed, one)
-    assert not kept.done(results, Run("made", "DILN", seed=1))
-    assert not kept.done(results, Run("made", "DILN", eta=0.05))
+    assert kept.done(results, one, 0.05) and not kept.done(failed, one, 0.05)
+    assert not kept.done(results, Run("made", "DILN", seed=1), 0.05)
+    assert not kept.done(results, Run("made", "DILN", eta=0.05), 0.05)
+
+
+def test_a_run_with_another_prior_than_the_one_chosen_is_run_again(results):
+    one = Run("made", "scikit-learn LDA 50")
+    assert kept.done(results, one, kept.DEFAULT_ETA) and not kept.done(results, one, 0.1)
 
 
 def plain_fold_in(topics, prior, counts):

@@ -21,7 +21,7 @@ from peers.drive import run
 from peers.figure import draw
 from peers.judge import Judge
 from peers.pages import fill, printed
-from peers.plan import CORPORA, OTHERS, Run, ordered
+from peers.plan import CORPORA, OTHERS, TOOLS, Run, ordered
 from peers.split import written
 
 ROOT = Path(__file__).parents[2]
@@ -68,14 +68,15 @@ def all_run(given: argparse.Namespace) -> kept.Record:
     with TemporaryDirectory() as temporary:
         folder, judge = None, None
         for number, one in enumerate(runs, 1):
-            if kept.done(results, one):
+            size = TOOLS[one.tool].told.get("size", 0)
+            eta = kept.chosen_eta(results, one.corpus, size) if one.eta is None else one.eta
+            if kept.done(results, one, eta):
                 continue
             needed = written(Path(temporary), given.data, one.corpus, results["split"], one.validation)
             if judge is None or needed != folder:
                 folder, judge = needed, Judge.of(needed)
             budget = CORPORA.get(one.corpus, OTHERS)
             budget = replace(budget, sweeps=given.sweeps or budget.sweeps, cap=given.cap or budget.cap)
-            eta = kept.chosen_eta(results, one.corpus) if one.eta is None else one.eta
             row = run(one, needed, judge, budget, eta, 0.5 if one.validation else 1.0)
             results = kept.added(kept.read(given.out) if given.out else results, one, row)
             if given.out:

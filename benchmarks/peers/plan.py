@@ -25,7 +25,8 @@ CORPORA = {
 }
 OTHERS = Budget(200, 60)  # of corpora that are not in the table
 SIZES = (50, 100, 200, 400)
-TRIED = "tomotopy LDA 100"  # what the topic-word prior is chosen with
+TRIED = ("tomotopy LDA 100", "tomotopy LDA 200")  # what the topic-word prior is chosen with, for few and many topics
+MANY = 200  # topics
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,14 @@ class Tool:
 
 def _tools() -> dict[str, Tool]:
     ours = {
-        name: Tool("ours", {"model": name.split()[0], **told}, capped=False, only=where)
+        name: Tool("ours", {"model": name.removeprefix("diln ").split()[0], **told}, capped=False, only=where)
         for name, told, where in (
             ("DILN", {}, ()), ("HDP", {}, ()),
             ("DILN 1/2", {"share": 0.5}, ()), ("DILN 1/4", {"share": 0.25}, ()),
             ("HDP 1/2", {"share": 0.5}, ()), ("HDP 1/4", {"share": 0.25}, ()),
             ("DILN online", {"learning_method": "online"}, ("arxiv_200k",)),
+            ("diln CTM 100", {"n_components": 100}, ()),
+            ("diln LDA 200", {"n_components": 200, "doc_topic_prior": "auto"}, ()),
         )
     }  # fmt: skip
     sized: dict[str, Tool] = {}
@@ -105,14 +108,14 @@ def _phases(corpora: Sequence[str]) -> Iterator[Run]:
     main = ["DILN", "HDP", *(f"tomotopy LDA {size}" for size in (200, 400, 100, 50))]
     for corpus in corpora:
         etas = CORPORA.get(corpus, OTHERS).etas
-        yield from (Run(corpus, TRIED, eta=eta) for eta in etas if len(etas) > 1)
+        yield from (Run(corpus, tool, eta=eta) for tool in TRIED for eta in etas if len(etas) > 1)
         yield from (Run(corpus, tool) for tool in main)
     yield from _each(corpora, ["DILN 1/2", "DILN 1/4", "HDP 1/2", "HDP 1/4", "DILN online"])
     for seed in (1, 2):
         yield from _each(corpora, ["DILN", "HDP", "tomotopy LDA 400", "tomotopy LDA 200"], seed)
     for size in (100, 200, 50, 400):
         yield from _each(corpora, [f"{name} {size}" for name in ("scikit-learn LDA", "gensim LDA", "lda")])
-    yield from _each(corpora, ["gensim HDP", "tomotopy HDP", "tomotopy CTM 50"])
+    yield from _each(corpora, ["diln CTM 100", "diln LDA 200", "gensim HDP", "tomotopy HDP", "tomotopy CTM 50"])
     yield from _each(corpora, ["DILN", "HDP", "tomotopy LDA 200", "scikit-learn LDA 100"], threads=2)
     for seed in (0, 1, 2):
         yield from _each(corpora, [tool for tool in TOOLS if "/" not in tool], seed)

@@ -7,7 +7,7 @@ from importlib.metadata import distributions, version
 from pathlib import Path
 from typing import Any
 
-from peers.plan import CORPORA, OTHERS, TRIED, Run
+from peers.plan import CORPORA, MANY, OTHERS, TRIED, Run
 
 Record = dict[str, Any]
 LIBRARIES = ("diln", "numpy", "scipy", "numba", "scikit-learn", "tomotopy", "gensim", "lda")
@@ -53,9 +53,9 @@ def same(row: Record, one: Run) -> bool:
     return all(row[name] == getattr(one, name) for name in ("corpus", "tool", "seed", "threads"))
 
 
-def done(results: Record, one: Run) -> bool:
-    """Whether a run is there, without error."""
-    return any(same(row, one) and "error" not in row for row in results["rows"])
+def done(results: Record, one: Run, eta: float) -> bool:
+    """Whether a run is there, without error, and made with this prior if with one that was chosen."""
+    return any(same(row, one) and "error" not in row and row["eta"] in (None, eta) for row in results["rows"])
 
 
 def added(results: Record, one: Run, row: Record) -> Record:
@@ -69,14 +69,16 @@ def predicted(row: Record) -> float:
     return float(min(value for value in values if value is not None))
 
 
-def chosen_eta(results: Record, corpus: str) -> float:
-    """The topic-word prior that predicts validation documents best, of those that were tried."""
-    tried = [
-        row
-        for row in results["rows"]
-        if row["validation"] and row["corpus"] == corpus and row["tool"] == TRIED and "error" not in row
-    ]
-    if tried:
-        return float(min(tried, key=predicted)["eta"])
+def tried(results: Record, corpus: str, tool: str) -> list[Record]:
+    """The runs of a tool on validation documents."""
+    rows = (row for row in results["rows"] if row["validation"] and "error" not in row)
+    return [row for row in rows if (row["corpus"], row["tool"]) == (corpus, tool)]
+
+
+def chosen_eta(results: Record, corpus: str, size: int) -> float:
+    """The topic-word prior that predicts validation documents best, of those that were tried for so many topics."""
+    found = tried(results, corpus, TRIED[size >= MANY])
+    if found:
+        return float(min(found, key=predicted)["eta"])
     etas = CORPORA.get(corpus, OTHERS).etas
     return etas[0] if len(etas) == 1 else DEFAULT_ETA

@@ -1,10 +1,11 @@
 """Tables of results, as Markdown: a row for each tool, a column for each corpus, a number for each seed."""
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from statistics import mean
 
-from peers.plan import CORPORA, TOOLS
-from peers.results import Record, chosen_eta, predicted
+from peers.plan import CORPORA, TOOLS, TRIED
+from peers.results import Record, chosen_eta, predicted, tried
 
 OURS = ("DILN", "HDP")
 TARGETS = (1.25, 1.1, 1.0)  # times what the best peer gets
@@ -183,15 +184,13 @@ def _reached(results: Record, corpus: str, family: str, goal: float) -> str:
 
 
 def priors(results: Record) -> str:
-    """What was tried on validation documents, and what was chosen."""
+    """What was tried on validation documents, for few topics and for many, and what was chosen."""
     body = []
-    for corpus in corpora_of(results):
-        tried = [row for row in results["rows"] if row["validation"] and row["corpus"] == corpus and "error" not in row]
-        shown = ", ".join(
-            f"{row['eta']:g}: {predicted(row):.0f}" for row in sorted(tried, key=lambda row: float(row["eta"]))
-        )
-        body.append([corpus, shown or "not tried", f"{chosen_eta(results, corpus):g}"])
-    return markdown(["corpus", "prior: perplexity of validation documents", "chosen"], body)
+    for corpus, tool in product(corpora_of(results), TRIED):
+        rows = sorted(tried(results, corpus, tool), key=lambda row: float(row["eta"]))
+        shown = ", ".join(f"{row['eta']:g}: {predicted(row):.0f}" for row in rows)
+        body.append([corpus, tool, shown or "not tried", f"{chosen_eta(results, corpus, TOOLS[tool].told['size']):g}"])
+    return markdown(["corpus", "tried with", "prior: perplexity of validation documents", "chosen"], body)
 
 
 def headline(results: Record) -> str:
