@@ -177,8 +177,8 @@ def test_a_capped_fit_goes_on_while_it_gains():
 def test_the_most_telling_runs_come_first_and_each_comes_once():
     runs = ordered(list(CORPORA), [0, 1, 2], [1, 2])
     assert len(runs) == len(set(runs))
-    assert [run.eta for run in runs[:3]] == [0.02, 0.05, 0.1]
-    assert [run.tool for run in runs[3:6]] == ["DILN", "HDP", "tomotopy LDA 200"]
+    assert [run.eta for run in runs[:6]] == [0.02, 0.05, 0.1] * 2
+    assert [run.tool for run in runs[6:9]] == ["DILN", "HDP", "tomotopy LDA 200"]
     assert {run.corpus for run in runs if run.tool == "DILN online"} == {"arxiv_200k"}
     assert all(run.seed == 0 for run in runs if run.threads == 2)
     only = ordered(["ap"], [1], [1])
@@ -217,7 +217,8 @@ def test_tables_show_every_seed_and_the_best_number_of_topics(made):
     assert "| ap | 2125 | 3 s | 9 s | 8 s (50) |" in tables.time_to(made)
     assert "1750 / 1700 / -" in tables.judged(made)
     assert "| DILN | 10 → 6 |" in tables.threads(made)
-    assert "| ap | 0.02: 1800, 0.1: 1700 | 0.1 |" in tables.priors(made)
+    assert "| ap | tomotopy LDA 100 | 0.02: 1800, 0.1: 1700 | 0.1 |" in tables.priors(made)
+    assert "| ap | tomotopy LDA 200 | not tried | 0.05 |" in tables.priors(made)
     assert envelope(made, "ap", "tomotopy LDA") == [(4.0, 2600.0), (8.0, 2000.0), (40.0, 1700.0)]
 
 

@@ -66,15 +66,17 @@ def draw(results: Record, path: Path) -> None:
 
 
 def _panel(panel: Any, results: Record, corpus: str, shown: dict[str, Any]) -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     lines = {family: found for family in STYLES if (found := envelope(results, corpus, family))}
     least = min(value for line in lines.values() for _, value in line)
     for family, line in lines.items():
         colour, width, order = STYLES[family]
+        alone = len(line) == 1  # a point that no line leads to has to be seen
         (drawn,) = panel.plot(
-            *zip(*line, strict=True), color=colour, linewidth=width, zorder=order, marker="o", markersize=width + 1.4,
-            markeredgewidth=0, clip_on=True, linestyle="--" if "online" in family else "-",
+            *zip(*line, strict=True), color=colour, linewidth=width, zorder=order, marker="D" if alone else "o",
+            markersize=width + (3.4 if alone else 1.4), markerfacecolor="white" if alone else colour,
+            markeredgewidth=1.2 if alone else 0, linestyle="none" if alone else "-",
         )  # fmt: skip
         shown.setdefault(family, drawn)
     panel.set_xscale("log")
@@ -85,5 +87,6 @@ def _panel(panel: Any, results: Record, corpus: str, shown: dict[str, Any]) -> N
     panel.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
     panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     panel.xaxis.set_minor_formatter(NullFormatter())
+    panel.yaxis.set_major_locator(MaxNLocator(6))
     panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     panel.tick_params(length=3)
