@@ -177,8 +177,8 @@ def test_a_capped_fit_goes_on_while_it_gains():
 def test_the_most_telling_runs_come_first_and_each_comes_once():
     runs = ordered(list(CORPORA), [0, 1, 2], [1, 2])
     assert len(runs) == len(set(runs))
-    assert [run.eta for run in runs[:6]] == [0.02, 0.05, 0.1] * 2
-    assert [run.tool for run in runs[6:9]] == ["DILN", "HDP", "tomotopy LDA 200"]
+    assert [run.eta for run in runs[:8]] == [0.01, 0.02, 0.05, 0.1] * 2
+    assert [run.tool for run in runs[8:11]] == ["DILN", "HDP", "tomotopy LDA 200"]
     assert {run.corpus for run in runs if run.tool == "DILN online"} == {"arxiv_200k"}
     assert all(run.seed == 0 for run in runs if run.threads == 2)
     only = ordered(["ap"], [1], [1])
