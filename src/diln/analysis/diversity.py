@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diln.analysis.given import Model, fitted_of, used_topics
-from diln.models.parameters import check_whole
+from diln.models.checks import check_whole
 
 
 def diversity(model: Model, n_words: int = 10) -> float:

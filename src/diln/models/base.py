@@ -18,10 +18,11 @@ from diln.corpus.vocabulary import check_vocabulary
 from diln.engine.threads import Threads, cut
 from diln.errors import DilnWarning
 from diln.inference.loops import Progress
+from diln.models.checks import check_whole
 from diln.models.counts import PART, CorpusRows, MatrixRows, Rows, aligned, as_rows, in_halves, whole
 from diln.models.fitted import DRAWS, Fitted, Floats
 from diln.models.fitting import first, fit, more
-from diln.models.parameters import Parameters, check_whole, parameters_of
+from diln.models.parameters import Parameters, parameters_of
 
 
 class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]

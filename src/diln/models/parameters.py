@@ -2,8 +2,6 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
-from math import isfinite
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +12,7 @@ from diln.inference.sampling.corpus_step import Prior
 from diln.inference.sampling.loops import Plan as SamplingPlan
 from diln.inference.sampling.tokens import MOST_TOPICS
 from diln.inference.weights import DirichletWeights, LocatedWeights, StickWeights, Weights
+from diln.models.checks import as_pair, check_choice, check_number, check_whole
 
 GROWN = 20_000  # documents from which on sampling begins with some of them
 STAGES = ((20_000, 60), (60_000, 20))  # documents, sweeps
@@ -410,38 +409,3 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str | list):
         return value
     return f"<{type(value).__name__}>"
-
-
-def check_whole(name: str, value: Any, least: int) -> None:
-    """Raise unless the value is a whole number from ``least`` on."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} is {value!r}; give a whole number from {least} on")
-
-
-def check_number(name: str, value: Any, zero: bool = False) -> None:
-    """Raise unless the value is a positive number (or zero, where that makes sense)."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, Real)
-        or not isfinite(value)
-        or value < 0
-        or not (value or zero)
-    ):
-        raise ValueError(f"{name} is {value!r}; give a number {'from 0 on' if zero else 'above 0'}")
-
-
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Raise unless the value is one of these."""
-    if value not in choices:
-        raise ValueError(f"{name} is {value!r}; give {' or '.join(repr(one) for one in choices)}")
-
-
-def as_pair(name: str, value: Any) -> tuple[float, float]:
-    """Shape and rate of a gamma distribution; raise unless they are positive numbers."""
-    try:
-        shape, rate = value
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} is {value!r}; give (shape, rate) of a gamma distribution") from None
-    check_number(f"{name}'s shape", shape)
-    check_number(f"{name}'s rate", rate)
-    return float(shape), float(rate)

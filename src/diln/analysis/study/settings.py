@@ -9,16 +9,8 @@ from diln.analysis.study.runs import Values
 from diln.corpus import Corpus
 from diln.corpus.splits import completion_rows
 from diln.errors import SourceError
-from diln.models.parameters import (
-    DEFAULTS,
-    INFERENCES,
-    KINDS,
-    Parameters,
-    check_choice,
-    check_number,
-    check_whole,
-    parameters_of,
-)
+from diln.models.checks import check_choice, check_number, check_whole
+from diln.models.parameters import DEFAULTS, INFERENCES, KINDS, Parameters, parameters_of
 
 TOPICS = (50, 100, 200)  # tried where a model needs a number
 FEWEST_TOPICS = 4
