@@ -68,8 +68,7 @@ def all_run(given: argparse.Namespace) -> kept.Record:
     with TemporaryDirectory() as temporary:
         folder, judge = None, None
         for number, one in enumerate(runs, 1):
-            size = TOOLS[one.tool].told.get("size", 0)
-            eta = kept.chosen_eta(results, one.corpus, size) if one.eta is None else one.eta
+            eta = kept.chosen_eta(results, one.corpus, TOOLS[one.tool].size) if one.eta is None else one.eta
             if kept.done(results, one, eta):
                 continue
             needed = written(Path(temporary), given.data, one.corpus, results["split"], one.validation)

@@ -40,6 +40,11 @@ class Tool:
     only: tuple[str, ...] = ()  # corpora where it makes sense, if not everywhere
     never: tuple[str, ...] = ()  # corpora where a cap would end it after its first sweeps
 
+    @property
+    def size(self) -> int:
+        """Topics it is told to have; 0 where it is told none, or is ours."""
+        return int(self.told.get("size", 0))
+
     def fits(self, corpus: str) -> bool:
         """Whether it is run on a corpus."""
         return corpus not in self.never and (not self.only or corpus in self.only)

@@ -13,13 +13,15 @@ Text = Callable[[Record], str]
 
 
 def rows_of(results: Record, corpus: str, tool: str, threads: int = 1) -> list[Record]:
-    """The runs of a tool on test documents, by seed."""
+    """The runs of a tool on test documents with the prior that was chosen, by seed."""
+    eta = chosen_eta(results, corpus, TOOLS[tool].size)
     found = [
         row
         for row in results["rows"]
         if (row["corpus"], row["tool"], row["threads"]) == (corpus, tool, threads)
         and not row["validation"]
         and "error" not in row
+        and row["eta"] in (None, eta)
     ]
     return sorted(found, key=lambda row: int(row["seed"]))
 
@@ -189,7 +191,7 @@ def priors(results: Record) -> str:
     for corpus, tool in product(corpora_of(results), TRIED):
         rows = sorted(tried(results, corpus, tool), key=lambda row: float(row["eta"]))
         shown = ", ".join(f"{row['eta']:g}: {predicted(row):.0f}" for row in rows)
-        body.append([corpus, tool, shown or "not tried", f"{chosen_eta(results, corpus, TOOLS[tool].told['size']):g}"])
+        body.append([corpus, tool, shown or "not tried", f"{chosen_eta(results, corpus, TOOLS[tool].size):g}"])
     return markdown(["corpus", "tried with", "prior: perplexity of validation documents", "chosen"], body)
 
 
