@@ -8,7 +8,7 @@ import pytest
 
 from diln.analysis.study import STUDIES, Comparison, Shelf, settings_for
 from diln.analysis.study.choice import at_the_edge, choose, trials
-from diln.analysis.study.settings import default_topics, needs_topics
+from diln.analysis.study.settings import FEWEST_DOCUMENTS, default_topics, needs_topics
 from diln.corpus import Corpus
 from diln.corpus.splits import completion_rows
 from diln.errors import SourceError
@@ -81,10 +81,19 @@ def test_settings_that_make_no_sense_are_refused_before_any_work(corpus, given, 
         settings_for(corpus, **given)
 
 
-def test_too_few_documents_are_refused():
-    few = diln_corpus(8, 20, 3, doc_length=10, rng=0).corpus
-    with pytest.raises(SourceError, match="8 documents are too few to compare models on"):
-        settings_for(few)
+@pytest.mark.parametrize("n_docs", [1, FEWEST_DOCUMENTS - 1])
+def test_too_few_documents_are_refused(corpus, n_docs):
+    with pytest.raises(
+        SourceError, match=rf"takes at least {FEWEST_DOCUMENTS} documents, and the corpus has {n_docs};"
+    ):
+        settings_for(corpus[:n_docs])
+
+
+def test_the_fewest_documents_are_enough_for_testing_and_validation(corpus):
+    settings_for(corpus[:FEWEST_DOCUMENTS])
+    assert len(completion_rows(FEWEST_DOCUMENTS, 0, validation=True)[1]) == 1
+    with pytest.raises(ValueError, match="too few to set some aside"):
+        completion_rows(FEWEST_DOCUMENTS - 1, 0, validation=True)
 
 
 def test_small_corpora_are_tried_with_fewer_topics():

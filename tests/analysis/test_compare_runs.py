@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,12 +13,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from diln import analysis
 from diln.analysis.study import STUDIES, Comparison, Shelf, comparison, settings_for
 from diln.analysis.study.measure import StoppedError, perform
 from diln.analysis.study.runs import run_of
+from diln.analysis.study.shelf import MEASURES
 from diln.analysis.study.streams import JUDGED
 from diln.corpus import Corpus
 from diln.errors import DilnError, StoreError, WorkerError
+from diln.models.fitted import Fitted
 from diln.simulate import diln_corpus
 
 TIMES = ("cpu_seconds",)
@@ -137,6 +142,44 @@ def test_a_damaged_result_is_named(corpus, tmp_path):
         compared(corpus, tmp_path / "some", models=("LDA",), topics=(3,), seeds=1)
 
 
+def test_a_damaged_result_is_named_before_any_fit(corpus, tmp_path, monkeypatch):
+    folder = tmp_path / "some"
+    compared(corpus, folder)
+    first, *_, last = sorted((folder / "runs").iterdir())
+    first.unlink()
+    monkeypatch.setattr(comparison, "perform", pytest.fail)
+    for damaged in ("", "{}", '{"result": 3}'):
+        last.write_text(damaged)
+        with pytest.raises(StoreError, match=f"{last.name}: cannot be read; remove it"):
+            compared(corpus, folder)
+
+
+@pytest.mark.parametrize("gone", ["all", "manifest.json"])
+def test_a_model_that_is_gone_is_made_again(corpus, tmp_path, whole, gone):
+    folder = tmp_path / "some"
+    made = compared(corpus, folder)
+    model = sorted((folder / "models").iterdir())[1]
+    if gone == "all":
+        shutil.rmtree(model)
+    else:
+        (model / gone).unlink()
+    assert model.name not in made.shelf.done()
+    compared(corpus, folder)
+    assert Fitted.load(model).kind == "HDP"
+    assert results(folder) == results(whole)
+
+
+def test_the_code_that_results_depend_on_is_all_that_measuring_imports():
+    """But for records of runs, settings and results, in which nothing is computed."""
+    root, names, found = Path(analysis.__file__).parent, ["study/measure"], set()
+    while names:
+        name = names.pop()
+        found.add(name)
+        imported = re.findall(r"^from diln\.analysis\.([\w.]+) import", (root / f"{name}.py").read_text("utf-8"), re.M)
+        names += {one.replace(".", "/") for one in imported} - found
+    assert found - {f"study/{record}" for record in ("runs", "settings", "shelf")} == set(MEASURES)
+
+
 def test_a_worker_that_dies_is_a_named_error(corpus, tmp_path, monkeypatch):
     monkeypatch.setattr(comparison, "perform", _dies_in_a_worker)
     with pytest.raises(WorkerError, match=r"a worker process died.*the same command goes on"):
@@ -174,7 +217,7 @@ def test_a_fit_that_fails_is_named(corpus, tmp_path, monkeypatch):
 def begin(corpus: Corpus, folder: Path, jobs: int = 2) -> subprocess.Popen:
     told = ["-o", str(folder), "--jobs", str(jobs), *OPTIONS]
     words = [sys.executable, "-m", "diln", "compare", str(corpus.directory), *told]
-    return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
 
 def test_a_comparison_killed_at_any_moment_goes_on_to_the_same_results(corpus, whole, tmp_path):
@@ -185,7 +228,7 @@ def test_a_comparison_killed_at_any_moment_goes_on_to_the_same_results(corpus, w
             time.sleep(0.002)
         process.kill()
         process.communicate()
-        assert process.returncode == -signal.SIGKILL
+        assert process.returncode in (-signal.SIGKILL, 0)  # 0 where it was done before it could be killed
         for path in folder.glob("runs/*.json"):
             json.loads(path.read_text("utf-8"))
     left = set(folder.glob("runs/*.json"))
@@ -198,11 +241,13 @@ def test_a_comparison_killed_at_any_moment_goes_on_to_the_same_results(corpus, w
     assert not list(folder.glob("runs/*.begun")) + list(folder.glob("runs/*.new"))
 
 
-def test_an_interrupt_stops_all_processes_and_says_what_is_kept(corpus, tmp_path):
+@pytest.mark.parametrize("moment", ["runs", "runs/*.json"])  # workers start; a run is done
+def test_an_interrupt_stops_all_processes_and_says_what_is_kept(corpus, tmp_path, moment):
     process = begin(corpus, tmp_path / "interrupted")
-    while process.poll() is None and not list(tmp_path.glob("interrupted/runs/*.json")):
+    while process.poll() is None and not list(tmp_path.glob(f"interrupted/{moment}")):
         time.sleep(0.002)
-    process.send_signal(signal.SIGINT)
+    time.sleep(0.3 if moment == "runs" else 0)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     _, printed = process.communicate(timeout=60)
     assert process.returncode == 130
     assert printed == "error: interrupted; runs that were done are kept, and the same command goes on\n"

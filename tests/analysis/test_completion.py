@@ -7,6 +7,7 @@ import pytest
 
 from diln import HDP, LDA
 from diln.analysis import Completed, compare_completions, complete
+from diln.analysis.completion import by_chance
 from diln.corpus import Corpus
 from diln.models import counts
 
@@ -75,6 +76,23 @@ def test_documents_one_by_one_tell_what_two_perplexities_do_not():
     assert compare_completions(first, second).ratio == pytest.approx(first.perplexity / second.perplexity)
     same = compare_completions(first, first)
     assert (same.value, same.standard_error, same.better) == (0, 0, None)
+
+
+def test_few_documents_must_differ_by_more():
+    """Of models that are alike, one in twenty is called better than the other, however few documents there are."""
+    rng, wrong = np.random.default_rng(5), 0
+    for _ in range(2000):
+        one, two = (Completed(rng.normal(-5, 1, 4), np.ones(4)) for _ in range(2))
+        wrong += compare_completions(one, two).better is not None
+    assert wrong / 2000 == pytest.approx(0.05, abs=0.015)
+
+
+def test_chance_is_of_students_t_with_the_degrees_of_freedom_of_the_largest_part():
+    assert by_chance([(4.0, 1)]) == pytest.approx(2 * 12.706, rel=1e-4)
+    assert by_chance([(1.0, 10**6)]) == pytest.approx(1.95996, rel=1e-4)
+    assert by_chance([(1.0, 1), (1.0, 1)]) == pytest.approx(np.sqrt(2) * 4.3027, rel=1e-4)
+    assert by_chance([(1.0, 4), (1e-12, 1)]) == pytest.approx(by_chance([(1.0, 4)]), rel=1e-6)
+    assert by_chance([(0.0, 3), (0.0, 1)]) == 0
 
 
 def test_documents_without_held_out_tokens_say_nothing():

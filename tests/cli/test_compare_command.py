@@ -1,6 +1,7 @@
 """``diln compare``: tables and figures on disk, a table on the screen, and errors that say what to do."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -11,7 +12,10 @@ from rich.console import Console
 from diln.analysis.study import Shelf, settings
 from diln.analysis.study.curves import PRIOR_SPLITS
 from diln.analysis.study.runs import run_of
+from diln.cli import console
+from diln.cli.compare import NO_FIGURES
 from diln.cli.compareline import CompareLine
+from diln.show.table import COLUMNS
 
 QUICK = ("--model", "hdp", "--model", "lda", "--topics", 4, "--prior", 0.1, "--seeds", 2, "--max-iter", 4, "-j1")
 
@@ -117,6 +121,45 @@ def test_the_line_says_how_far_it_is(tmp_path):
     assert [text for _, text in line.parts(10.0)] == [
         "2 of 5 runs", "0:10", "about 0:30 left", "last: LDA 1,772.0", "now: LDA, 1,000 topics, prior 0.1",
     ]  # fmt: skip
+
+
+def test_the_line_is_silent_about_a_damaged_file(tmp_path):
+    shelf = Shelf(tmp_path)
+    shelf.runs.mkdir()
+    run = run_of("choose", "LDA", {}, 0)
+    (shelf.runs / f"{run.name}.json").write_text("{")
+    line = CompareLine(shelf, quiet=True, console=Console(stderr=True))
+    line.expect([run], later=0)
+    assert [text for _, text in line.parts(3.0)] == ["1 of 1 runs", "0:03"]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 125])
+def test_the_table_fits_the_line(width, compared, shelf, monkeypatch):
+    folder, whole = compared
+    monkeypatch.setattr(console.OUT, "width", width)
+    done = diln("compare", shelf / "corpus", "-o", folder, *QUICK)
+    assert done.code == 0, done.err
+    lines = done.out.split("\n\n")[0].splitlines()[1:]  # the first is a path, which is never broken
+    note = [line for line in lines if line.startswith("there is no room for: ")]
+    table = [line for line in lines if line not in note]
+    assert max(map(len, table)) <= width
+    assert "…" not in "".join(table)
+    names = re.split(r"  +", table[0].strip())
+    missing = [name for name in COLUMNS if name not in names]
+    assert note == ([f"there is no room for: {', '.join(missing)}; table.md has all"] if missing else [])
+    assert ("diversity" in names) == (width == 125)
+    before = whole.out.splitlines()
+    for model in ("HDP", "LDA"):
+        shown, known = (next(line for line in some if line.startswith(model)) for some in (table, before))
+        values = dict(zip(COLUMNS, re.split(r"  +", known.strip()), strict=True))
+        assert all(values[name] in shown for name in names if name != "settings")
+
+
+def test_a_note_is_one_line_where_nobody_sees_a_terminal(compared, shelf, monkeypatch):
+    monkeypatch.setitem(sys.modules, "diln.show.comparison", None)
+    monkeypatch.setattr(console.ERR, "width", 30)
+    done = diln("compare", shelf / "corpus", "-o", compared[0], *QUICK)
+    assert done.err == f"{NO_FIGURES}\n"
 
 
 def test_the_help_names_what_is_tried_by_default():

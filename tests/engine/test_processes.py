@@ -1,6 +1,9 @@
 import os
 import signal
+import subprocess
+import sys
 import tempfile
+import time
 
 import pytest
 
@@ -63,9 +66,10 @@ def test_the_first_error_in_order_is_raised(n_jobs):
 
 
 def test_a_worker_that_is_killed_ends_in_a_named_error_and_no_hang():
-    with Processes(2, os.getpid()) as processes, pytest.raises(WorkerError, match="a worker process died"):
+    with Processes(2, os.getpid()) as processes, pytest.raises(WorkerError, match="a worker process died") as raised:
         for _ in range(20):
             list(processes.map(die_at_seven, [7] * 20))
+    assert "__main__" not in str(raised.value)
 
 
 def test_work_that_cannot_be_sent_says_so():
@@ -145,3 +149,45 @@ def test_nothing_is_left_in_the_temporary_folder(tmp_path, monkeypatch):
         with Processes(2, 1) as processes:
             list(processes.map(times, range(40)))
     assert list(tmp_path.iterdir()) == []
+
+
+SCRIPT = """
+import sys, time
+from pathlib import Path
+from diln.engine.processes import Processes
+
+if __name__ == "__mp_main__":  # a worker, in its imports
+    Path(sys.argv[1]).touch()
+    time.sleep(0.5)
+
+def wait(context, item):
+    time.sleep(0.02)
+
+if __name__ == "__main__":
+    try:
+        with Processes(2) as processes:
+            list(processes.map(wait, range(10_000)))
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="interrupts cannot be held back here")
+def test_an_interrupt_of_all_processes_is_for_the_first_even_while_workers_start(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    command = [sys.executable, str(tmp_path / "script.py"), str(tmp_path / "started")]
+    process = subprocess.Popen(
+        command, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    while process.poll() is None and not (tmp_path / "started").exists():
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.communicate(timeout=60) == ("interrupted\n", "")
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="interrupts cannot be held back here")
+def test_starting_processes_leaves_interrupts_as_they_were():
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    with Processes(2, 1) as processes:
+        list(processes.map(times, range(50)))
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before

@@ -98,10 +98,11 @@ def resumed(rows, directory: Path, kind: str = "DILN", look=None, **given):
     return fitting.fit(parameters_of(kind, {**QUICK, **given}), rows, terms, look, kept)
 
 
-@pytest.mark.parametrize("kind", ["DILN", "HDP", "LDA"])
+@pytest.mark.parametrize("kind", ["DILN", "HDP", "LDA", "CTM"])
 @pytest.mark.parametrize(("learning", "after"), [("batch", 2), ("batch", 9), ("online", 9), ("online", 33)])
 def test_every_model_goes_on_from_any_of_its_parts(kind, learning, after, rows, tmp_path):
     given = {"learning_method": learning, "batch_size": 40, "max_iter": 12 if learning == "batch" else 2}
+    given |= {"keep_states": 2}
     terms = [f"t{i}" for i in range(rows.n_terms)]
     one = fitting.fit(parameters_of(kind, {**QUICK, **given}), rows, terms)
     stopped(rows, tmp_path / "c", kind, after, **given)

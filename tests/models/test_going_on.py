@@ -48,6 +48,15 @@ def test_how_a_model_learns_can_change_as_it_goes_on(inference):
     assert fitted.partial_fit(COUNTS).n_batch_iter_ == 9
 
 
+@pytest.mark.parametrize("model", [DILN, HDP, LDA, CTM])
+@each_way
+def test_documents_without_a_token_make_nothing_forgotten(model, inference):
+    fitted = small(model, inference).fit(COUNTS)
+    before = fitted.components_.copy()
+    assert fitted.partial_fit(np.zeros((3, 20))).n_batch_iter_ == 1
+    np.testing.assert_array_equal(fitted.components_, before)
+
+
 @each_way
 def test_after_a_fit_that_failed_there_is_no_model(inference):
     fitted = small(HDP, inference).fit(COUNTS)

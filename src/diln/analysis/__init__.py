@@ -1,13 +1,13 @@
 """What a fitted model says: its topics, which of them go together, and how good all that is."""
 
-from diln.analysis.agreement import Agreement, agreement
+from diln.analysis.agreeing import Agreement, agreement
+from diln.analysis.assess import Quality, TopicQuality, qualities, quality
 from diln.analysis.coherence import Together, count_together, npmi, umass
 from diln.analysis.completion import Completed, Difference, compare_completions, complete
 from diln.analysis.correlations import Correlations, Pair, correlated_pairs
-from diln.analysis.diversity import diversity, effective_topics, exclusivity
+from diln.analysis.distinct import diversity, effective_topics, exclusivity
 from diln.analysis.matching import Match, Matching, match_topics
-from diln.analysis.quality import Quality, TopicQuality, qualities, quality
-from diln.analysis.stability import Repeat, Stability, stability
+from diln.analysis.repeats import Repeat, Stability, stability
 from diln.analysis.topics import Topic, in_use, largest_topics
 
 __all__ = [

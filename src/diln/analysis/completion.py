@@ -1,5 +1,6 @@
 """How well a model completes documents it has not seen, how sure that is, and whether another does it better."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp, sqrt
@@ -7,13 +8,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from diln.analysis.given import Model, fitted_of
 from diln.engine.threads import Threads, cut
 from diln.models.fitted import check_terms
 
 Floats = NDArray[np.float64]
-CLEAR = 2.0  # standard errors that a difference is from 0 if it is not of chance
+CHANCE = 0.05  # of models that do not differ, those that are told apart all the same
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,8 @@ class Difference:
 
     @property
     def better(self) -> str | None:
-        """The better one, "first" or "second", if the difference is more than two standard errors; else None."""
-        if self.standard_error is None or abs(self.value) <= CLEAR * self.standard_error:
+        """The better one, "first" or "second", if the difference is more than chance would make it; else None."""
+        if self.standard_error is None or abs(self.value) <= by_chance([(self.standard_error**2, self.n_docs - 1)]):
             return None
         return "first" if self.value < 0 else "second"
 
@@ -125,6 +127,19 @@ def compare_completions(first: Completed, second: Completed) -> Difference:
         )
     value = first.log_perplexity - second.log_perplexity
     return Difference(value, _ratio_error(second.log_likelihood - first.log_likelihood, first.tokens), first.n_docs)
+
+
+def by_chance(parts: Sequence[tuple[float, int]]) -> float:
+    """How far from 0 a difference is by chance in 19 of 20 cases, by Student's t.
+
+    Its variance is the sum of independent parts, each given with its degrees of freedom; those of the sum are Welch's
+    and Satterthwaite's.
+    """
+    variance = sum(part for part, _ in parts)
+    if not variance:
+        return 0.0
+    freedom = 1 / sum((part / variance) ** 2 / degrees for part, degrees in parts)
+    return float(stdtrit(freedom, 1 - CHANCE / 2)) * sqrt(variance)
 
 
 def _ratio_error(totals: Floats, sizes: Floats) -> float | None:

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 COMPARED, TRIED = "Comparison", "What is tried"
+NO_FIGURES = 'no figures were drawn: pip install "diln[plots]", and the same command draws them'
+# Columns that a narrow line has no room for, the first one first; table.md has them all.
+SPARED = ("diversity", "exclusivity", "stability", "CPU s", "NPMI", "topics", "settings")
+FOLDED = 16  # characters that settings need, which are words and may take several lines
+GAP = 2  # characters between columns
 
 
 class StudyName(Enum):
@@ -171,17 +176,24 @@ def _write(comparison: "Comparison", views: "dict[str, View]", silent: bool) -> 
         from diln.show.comparison import draw
     except ImportError:
         if not silent:
-            ERR.print(escape('no figures were drawn: pip install "diln[plots]", and the same command draws them'))
+            ERR.print(escape(NO_FIGURES), soft_wrap=True)
         return []
     folder = comparison.shelf.directory / FIGURES
     return [str(path) for name, view in views.items() for path in draw(name, view, folder)]
 
 
 def _report(output: Path, views: "dict[str, View]", figures: list[str]) -> None:
+    from diln.analysis.study.shelf import TABLE
+    from diln.show.table import COLUMNS
+
     table: TableView | None = views.get("table")  # type: ignore[assignment]
     OUT.print(f"[bold]{escape(str(output))}[/]", soft_wrap=True)
     if table is not None:
-        OUT.print(_table(table))
+        columns = _columns(table)
+        OUT.print(_table(columns))
+        left_out = [name for name in COLUMNS if name not in columns]
+        if left_out:
+            OUT.print(f"[dim]there is no room for: {', '.join(left_out)}; {TABLE} has all[/]", soft_wrap=True)
         OUT.print(f"\n{escape(table.verdict)}", soft_wrap=True)
         for note in table.notes:
             OUT.print(f"[dim]{escape(note)}[/]", soft_wrap=True)
@@ -189,12 +201,32 @@ def _report(output: Path, views: "dict[str, View]", figures: list[str]) -> None:
         OUT.print(f"[dim]{escape(path)}[/]", soft_wrap=True)
 
 
-def _table(view: "TableView") -> Table:
+def _columns(view: "TableView") -> dict[str, list[str]]:
+    """The cells of the columns that there is room for, by the columns' names."""
     from diln.show.table import COLUMNS, cells
 
+    columns = {name: list(column) for name, *column in zip(COLUMNS, *map(cells, view.rows), strict=True)}
+    for name in SPARED:
+        if _width(columns) > OUT.width:
+            del columns[name]
+    return columns
+
+
+def _width(columns: dict[str, list[str]]) -> int:
+    """Characters that these columns need."""
+    widths = {name: max(map(len, [name, *column])) for name, column in columns.items()}
+    if "settings" in widths:
+        widths["settings"] = min(widths["settings"], FOLDED)
+    return sum(widths.values()) + GAP * (len(widths) - 1)
+
+
+def _table(columns: dict[str, list[str]]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for number, name in enumerate(COLUMNS):
-        table.add_column(name, justify="left" if number < 2 else "right", style="bold" if number == 0 else "")
-    for row in view.rows:
-        table.add_row(*map(escape, cells(row)))
+    for number, name in enumerate(columns):
+        words = name in ("model", "settings")
+        table.add_column(
+            name, justify="left" if words else "right", style="bold" if number == 0 else "", no_wrap=name != "settings"
+        )
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*map(escape, row))
     return table

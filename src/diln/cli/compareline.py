@@ -8,6 +8,7 @@ from rich.progress import SpinnerColumn
 
 from diln.cli.console import ERR
 from diln.cli.fitline import OneLine, Parts, clock
+from diln.errors import StoreError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -73,6 +74,9 @@ class CompareLine:
     def _last(self, done: list[str]) -> Parts:
         if not done:
             return []
-        result = self.shelf.read_named(done[-1])
+        try:
+            result = self.shelf.read_named(done[-1])
+        except StoreError:  # whoever does the runs says so
+            return []
         values = [result["perplexity"]] if "perplexity" in result else result.get("perplexities", [])
         return [(3, f"last: {self.runs[done[-1]].model} {values[-1]:,.1f}")] if values else []

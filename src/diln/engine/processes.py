@@ -2,11 +2,13 @@
 
 import os
 import pickle
+import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from multiprocessing import get_context, parent_process
@@ -31,6 +33,7 @@ _context: Any = None
 def _receive(context: bytes, folder: str) -> None:
     """Keep what every call in this worker process needs, sent once when the process starts."""
     global _context
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # for systems that cannot hold it back from the start
     Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
     try:
         _context = pickle.loads(context)  # noqa: S301 - from the process that started this one
@@ -163,8 +166,7 @@ class Processes:
                 yield waiting.popleft().result()
         except BrokenProcessPool as error:
             raise WorkerError(
-                "a worker process died (out of memory, or killed from outside); run again with fewer processes "
-                "(n_jobs=1 uses none), and in a script keep the call under `if __name__ == '__main__':`"
+                "a worker process died (out of memory, or killed from outside); run again with fewer processes"
             ) from error
 
     def _here(
@@ -181,8 +183,9 @@ class Processes:
     def _there(self, function: Callable[[Any, Item], Result], item: Item) -> "Sent[Item, Result]":
         """The result of a call in a worker process."""
         pool, parcel = self._workers(), self._parcels.pack(item)
-        future = pool.submit(_call, function, parcel)
-        self._sent.add(future)
+        with without_interrupts():  # this is where processes are started
+            future = pool.submit(_call, function, parcel)
+            self._sent.add(future)
         future.add_done_callback(self._sent.discard)
         return Sent(item, parcel, future, self._parcels)
 
@@ -206,6 +209,22 @@ class Processes:
             workers = min(self.n_jobs - 1, MOST_ON_WINDOWS) if sys.platform == "win32" else self.n_jobs - 1
             self._pool = ProcessPoolExecutor(workers, get_context("spawn"), _receive, (context, self._parcels.folder))
         return self._pool
+
+
+@contextmanager
+def without_interrupts() -> Iterator[None]:
+    """Hold interrupts back from processes that are started here, and for as long as that takes from this thread.
+
+    A terminal sends Ctrl-C to all processes. It is for the one that the user has started: that one ends the others.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _drawn(items: Iterable[Item]) -> Iterator[tuple[Any, Exception | None]]:

@@ -26,8 +26,8 @@ PRIOR_DRAWS = 512  # of a document's log weights, and as many mirrored, that the
 class GaussianWeights(Weights):
     """The CTM: a document's log weights are N(mu, Sigma), both learned."""
 
-    def __init__(self, mean: Array, covariance: Array, prior: float) -> None:
-        self.prior = prior
+    def __init__(self, mean: Array, covariance: Array, prior: float, lift: float = 0.0) -> None:
+        self.prior, self.lift = prior, lift  # of ``log_weight_steps``
         self.moments: Array | None = None  # (1 + n_topics, 1 + n_topics) sum over documents of E (1, eta)(1, eta)'
         self._know(mean, covariance)
 
@@ -67,7 +67,7 @@ class GaussianWeights(Weights):
     def step(self, visit: Visit) -> Step:
         """The document step."""
         batch, q = visit.batch, visit.documents
-        common = (batch.indptr, batch.indices, batch.counts, visit.topics, self.mean, self.precision)
+        common = (batch.indptr, batch.indices, batch.counts, visit.topics, self.mean, self.precision, self.lift)
         out = (q.tokens, q.locations, q.spreads, visit.theta, visit.ratio, visit.terms)
 
         def step(number: int, first: int, last: int) -> None:

@@ -171,14 +171,16 @@ def variance_step(precision, length, x, spread, share):  # type: ignore[no-untyp
 
 @kernel
 def log_weight_steps(  # type: ignore[no-untyped-def]
-    indptr, indices, counts, topics, mean, precision, first, last, most, tolerance,
+    indptr, indices, counts, topics, mean, precision, lift, first, last, most, tolerance,
     tokens, locations, spreads, theta, ratio, terms,
 ):  # fmt: skip
     """Optimise q(C) and q(eta) of documents first to last, from the means (locations) and variances (spreads) given.
 
-    In turn: theta = e^lambda; n by ``token_step``; ``mean_step``; ``variance_step``. A document ends when the mean
-    change of n falls below ``tolerance`` and its log weights are at rest, or after ``most`` turns. One without tokens
-    has the q(eta) of the prior, and says nothing: its terms are 0.
+    In turn: theta = e^(lambda + lift nu^2); n by ``token_step``; ``mean_step``; ``variance_step``. A document ends when
+    the mean change of n falls below ``tolerance`` and its log weights are at rest, or after ``most`` turns. One without
+    tokens has the q(eta) of the prior, and says nothing: its terms are 0.
+
+    ``lift`` is 0 where the bound is to rise, for which theta is e^(E eta), or 1/2, for which theta is E e^eta.
 
     Sets tokens (n), locations, spreads, theta and ratio of the last token step, and terms: B1, E ln p(C | eta), and
     E ln p(eta) + H[q(eta)] without what all documents share.  # C1
@@ -213,9 +215,9 @@ def log_weight_steps(  # type: ignore[no-untyped-def]
         for _ in range(most):
             top = -np.inf
             for k in range(size):
-                top = max(top, x[k])
+                top = max(top, x[k] + lift * spread[k])
             for k in range(size):
-                weight[k] = real(exp(x[k] - top))
+                weight[k] = real(exp(x[k] + lift * spread[k] - top))
             token_step(indices, counts, start, stop, topics, weight, fresh, ratio)
             change = 0.0
             for k in range(size):

@@ -126,8 +126,9 @@ def learn(fitted: Fitted, counts: csr_array, threads: Threads) -> None:
         sampling.learn(fitted, counts, threads)
         return
     plan = fitted.parameters.plan()
-    scale = fitted.population / counts.shape[0]
-    loops.step(fitted.posterior, counts, plan.rho(fitted.steps), scale, plan, threads)
+    if counts.nnz:  # else there is nothing to learn, and old documents are not to be forgotten for it
+        scale = fitted.population / counts.shape[0]
+        loops.step(fitted.posterior, counts, plan.rho(fitted.steps), scale, plan, threads)
     fitted.steps += 1
     fitted.seen += counts.shape[0]
 

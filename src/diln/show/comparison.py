@@ -80,7 +80,10 @@ def _beside(row: Row) -> str:
 
 
 def prior_figure(view: CurvesView) -> Figure:
-    """A line for each model over the priors, with standard errors over splits."""
+    """A line for each model over the priors, with what splits differ by.
+
+    All models have the same splits, and these share documents: bars say how steady a line is, not whether two differ.
+    """
     figure, axes = new_figure(4.2)
     plot: Axes = axes[0, 0]
     for curve in view.curves:
@@ -91,7 +94,7 @@ def prior_figure(view: CurvesView) -> Figure:
     _name_ends(plot, view.curves)
     plot.set_xlabel("prior of topics $\\gamma_0$")
     plot.set_ylabel(PERPLEXITY)
-    plot.set_title(f"Mean of {view.n_splits} splits; bars: standard errors")
+    plot.set_title(f"Mean of {view.n_splits} splits; bars: standard errors over splits, not of differences")
     return figure
 
 
@@ -170,11 +173,11 @@ FIGURES: dict[str, Callable[[Any], Figure]] = {
 }  # fmt: skip
 
 
-def _line(plot: Axes, curve: Curve, errors: bool = False, markers: bool = True, shade: str | None = None) -> None:
+def _line(plot: Axes, curve: Curve, errors: bool = False, shade: str | None = None) -> None:
     known = [0.0 if value is None else value for value in curve.standard_error] if errors else None
     plot.errorbar(
         curve.x, curve.perplexity, yerr=known, color=shade or colour(curve.model), elinewidth=1.2, capsize=0,
-        marker=marker(curve.model) if markers and len(curve.x) <= MARKED else "",
+        marker=marker(curve.model) if len(curve.x) <= MARKED else "",
     )  # fmt: skip
 
 

@@ -6,10 +6,10 @@ from diln.analysis.study.table import Row, TableView
 
 COLUMNS = {
     "model": "",
-    "settings": "topics and topic prior, chosen on validation documents",
+    "settings": "topics and topic prior; where several were tried, chosen on validation documents",
     "perplexity": "of the held-out halves of test documents, lower is better; ± its standard error over documents",
-    "beside the best other": "difference of the perplexities, document by document; ± its standard error, ≈ where the "
-    "difference is less than two of them",
+    "beside the best other": "difference of the perplexities, document by document; ± its standard error, ≈ where it "
+    "may be chance (5%, Student's t)",
     "topics": "in use: those that hold at least one in 500 tokens",
     "NPMI": "coherence of the topics' ten most probable words, from -1 to 1",
     "diversity": "share of distinct words among the topics' ten most probable words",

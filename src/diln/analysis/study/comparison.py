@@ -47,6 +47,7 @@ class Comparison:
         May be stopped at any moment, and goes on from there when it is called again.
         """
         with self.shelf.opened(self.corpus):
+            self.shelf.check()
             place = Place(on_disk(self.corpus, self.shelf), self.shelf.directory)
             with Processes(n_jobs, place, worthwhile=2) as processes, self._stopping():
                 first = _distinct(run for study in self.studies for run in study.first(self.settings))

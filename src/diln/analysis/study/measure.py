@@ -1,20 +1,18 @@
 """One run: a model fitted on one thread to the documents of a split, and how well it does on others."""
 
-import signal
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from diln.analysis.assess import quality
 from diln.analysis.completion import Completed, complete
-from diln.analysis.quality import quality
 from diln.analysis.study.runs import Run
 from diln.analysis.study.settings import checked
 from diln.analysis.study.shelf import Shelf
@@ -77,8 +75,6 @@ def perform(place: Place, run: Run) -> str:
     """Do a run and write down what came of it; returns its name. For worker processes, too."""
     from threadpoolctl import threadpool_limits
 
-    if parent_process() is not None:  # an interrupt is for the process that the user has started
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
     shelf, result = Shelf(place.results), None
     onlooker = Onlooker(shelf)
     onlooker.look()

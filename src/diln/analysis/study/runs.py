@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 Values = Mapping[str, Any]  # parameters of a model by name, those that are not its defaults
 Way = Literal["choose", "fit", "model", "stream", "pass"]
+KEPT: Way = "model"  # whose model is kept
 
 # In the name of a run; a parameter that is not here bears its own name.
 SHORT = {

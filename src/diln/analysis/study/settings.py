@@ -14,6 +14,7 @@ from diln.models.parameters import DEFAULTS, INFERENCES, KINDS, Parameters, para
 
 TOPICS = (50, 100, 200)  # tried where a model needs a number
 FEWEST_TOPICS = 4
+FEWEST_DOCUMENTS = 9  # of which one is for testing and one for validation
 ENOUGH_TOKENS = 250_000  # for that many topics; a corpus with fewer is tried with fewer
 PRIORS = {"sampling": (0.015, 0.04, 0.1), "variational": (0.05, 0.1, 0.25)}  # gamma_0, unless told otherwise
 
@@ -29,6 +30,7 @@ class Settings:
     splits: int
     inference: str
     max_iter: int | None
+    n_docs: int
     n_train: int  # documents of a training part
 
     def candidates(self, model: str) -> list[dict[str, Any]]:
@@ -71,11 +73,10 @@ def settings_for(
     check_whole("splits", splits, 1)
     for prior in priors:
         check_number("prior", prior)
-    try:
-        n_train = len(completion_rows(len(corpus), 0)[0])
-        completion_rows(len(corpus), 0, validation=True)
-    except ValueError as error:
-        raise SourceError(f"{len(corpus)} documents are too few to compare models on; {error}") from None
+    if len(corpus) < FEWEST_DOCUMENTS:
+        raise SourceError(
+            f"comparing models takes at least {FEWEST_DOCUMENTS} documents, and the corpus has {len(corpus)}; give more"
+        )
     settings = Settings(
         models=tuple(dict.fromkeys(models)) or tuple(KINDS),
         topics=tuple(sorted(set(topics))) or default_topics(corpus.n_tokens),
@@ -84,7 +85,8 @@ def settings_for(
         splits=splits,
         inference=inference,
         max_iter=max_iter,
-        n_train=n_train,
+        n_docs=len(corpus),
+        n_train=len(completion_rows(len(corpus), 0)[0]),
     )
     for model in settings.models:
         for values in settings.candidates(model):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import diln
-from diln.analysis.study.runs import Run
+from diln.analysis.study.runs import KEPT, Run
 from diln.corpus import Corpus
 from diln.errors import StoreError
 from diln.files import MANIFEST, Kind, read_manifest, write_manifest, write_whole, writing
@@ -23,7 +23,9 @@ from diln.models.counts import CorpusRows
 
 RUNS, MODELS, CORPUS, FIGURES, STOP = "runs", "models", "corpus", "figures", "stop"
 BEGUN = ".begun"
-ROOMS = ("engine", "prob", "corpus", "inference", "models")  # of the code, that say what a fit comes to
+# Of the code, what says what a run comes to.
+ROOMS = ("engine", "prob", "corpus", "inference", "models")
+MEASURES = ("assess", "coherence", "completion", "distinct", "given", "topics", "study/measure", "study/streams")
 TABLE = "table.md"
 DATA = {"table": "results.json", "prior": "prior.json", "steps": "steps.json", "time": "time.json", "pass": "pass.json"}
 OWN = (RUNS, MODELS, CORPUS, FIGURES, TABLE, *DATA.values())
@@ -87,7 +89,17 @@ class Shelf:
 
     def has(self, run: Run) -> bool:
         """Whether a run is done."""
-        return self._path(run.name).exists()
+        return self._has(run.name)
+
+    def _has(self, name: str) -> bool:
+        """Whether there are the results of a run and, where it is kept, the model."""
+        kept = name.startswith(f"{KEPT}-")
+        return self._path(name).exists() and (not kept or (self.directory / MODELS / name / MANIFEST).exists())
+
+    def check(self) -> None:
+        """Read the results of all runs that are done; raises if one is damaged."""
+        for name in self.done():
+            self.read_named(name)
 
     def read(self, run: Run) -> dict[str, Any]:
         """What came of a run."""
@@ -98,7 +110,7 @@ class Shelf:
         if name not in self._read:
             path = self._path(name)
             try:
-                self._read[name] = json.loads(path.read_text(encoding="utf-8"))["result"]
+                self._read[name] = dict(json.loads(path.read_text(encoding="utf-8"))["result"])
             except (OSError, ValueError, KeyError, TypeError):
                 raise StoreError(f"{path}: cannot be read; remove it, and the same command makes it again") from None
         return self._read[name]
@@ -121,7 +133,7 @@ class Shelf:
 
     def done(self) -> list[str]:
         """The names of the runs that are done, the last one last."""
-        return [path.stem for path in sorted(self.runs.glob("*.json"), key=_age)]
+        return [path.stem for path in sorted(self.runs.glob("*.json"), key=_age) if self._has(path.stem)]
 
     def stop(self) -> None:
         """Have every run that is under way, in whatever process, end without a result."""
@@ -132,10 +144,9 @@ class Shelf:
         """Whether runs are to end."""
         return (self.directory / STOP).exists()
 
-    def write(self, name: str, text: str) -> Path:
+    def write(self, name: str, text: str) -> None:
         """Write a file with what came of all runs."""
         write_whole(self.directory / name, text)
-        return self.directory / name
 
     def _path(self, name: str) -> Path:
         return self.runs / f"{name}.json"
@@ -147,9 +158,10 @@ def digest_of(corpus: Corpus) -> str:
 
 
 def code() -> str:
-    """A digest of the code that fits depend on: results of other code are not to be mixed with its own."""
+    """A digest of the code that runs depend on: results of other code are not to be mixed with its own."""
     found, root = sha256(), Path(diln.__file__).parent
-    for path in sorted(path for room in ROOMS for path in (root / room).rglob("*.py")):
+    measures = [root / "analysis" / f"{name}.py" for name in MEASURES]
+    for path in sorted([*measures, *(path for room in ROOMS for path in (root / room).rglob("*.py"))]):
         found.update(path.read_bytes())
     return found.hexdigest()
 

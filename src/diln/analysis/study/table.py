@@ -6,17 +6,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from diln.analysis.completion import CLEAR, Completed, compare_completions
-from diln.analysis.stability import stability
+from diln.analysis.completion import Completed, by_chance, compare_completions
+from diln.analysis.repeats import stability
 from diln.analysis.study.base import Study
 from diln.analysis.study.choice import at_the_edge, choose, trials
 from diln.analysis.study.measure import restored
 from diln.analysis.study.runs import Run, run_of
 from diln.analysis.study.settings import Settings
 from diln.analysis.study.shelf import Shelf
+from diln.corpus.splits import completion_rows
 from diln.models.fitted import Fitted
 
 EDGE = "chosen at the end of what was tried, beyond which there may be better"
+ALONE = "one chain of each model (--seeds 1): what another seed would change is not in the standard errors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class Against:
     other: str
     percent: float  # of the other's perplexity: below 0 where the model is better
     standard_error: float | None  # of that, over documents and, where there are several, seeds
-    clear: bool  # whether it is more than two standard errors
+    clear: bool  # whether chance would hardly make it as large
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,9 @@ class TableView:
         best = min(self.rows, key=lambda row: row.perplexity)
         if best.against is None:
             return f"{best.model} alone was tried: there is nothing to compare it with."
-        error = "" if best.against.standard_error is None else f" (standard error {best.against.standard_error:.1f}%)"
+        alone = ", of one chain each" if len({score.seed for score in best.scores}) == 1 else ""
+        known = best.against.standard_error
+        error = "" if known is None else f" (standard error {known:.1f}%{alone})"
         ahead = f"{-best.against.percent:.1f}% below that of {best.against.other}{error}"
         if best.against.clear:
             return f"{best.model} predicts new documents best: its perplexity is {ahead}."
@@ -127,11 +131,11 @@ class Table(Study):
     def view(self, settings: Settings, shelf: Shelf) -> TableView:
         """The table."""
         chains = {model: self._of(model, settings, shelf) for model in settings.models}
-        means = {model: over_seeds(runs, shelf) for model, runs in chains.items()}
+        means = {model: over_seeds(runs, shelf, settings.n_docs) for model, runs in chains.items()}
         rows = tuple(self._row(model, settings, shelf, chains, means) for model in settings.models)
         edges = [edge for row in rows for chosen in row.chosen for edge in at_the_edge(settings, row.model, chosen)]
-        note = f"{EDGE}: {', '.join(dict.fromkeys(edges))}"
-        return TableView(rows, (note,) if edges else ())
+        notes = [f"{EDGE}: {', '.join(dict.fromkeys(edges))}"] if edges else []
+        return TableView(rows, (*notes, *([ALONE] if settings.seeds == 1 else [])))
 
     def _of(self, model: str, settings: Settings, shelf: Shelf) -> list[Run]:
         return [run for run in self.then(settings, shelf) if run.model == model]
@@ -141,14 +145,15 @@ class Table(Study):
     ) -> Row:
         runs = chains[model]
         scores = tuple(_score(run, shelf.read(run)) for run in runs)
-        logs = seed_logs(runs, shelf)
+        every = {one: seed_logs(of, shelf, settings.n_docs) for one, of in chains.items()}
+        logs = every[model]
         return Row(
             model=model,
             chosen=tuple(choose(settings, shelf, model, split) for split in range(settings.splits)),
             perplexity=means[model].perplexity,
             standard_error=means[model].standard_error,
             spread=float(np.std(np.exp(logs), ddof=1)) if len(logs) > 1 else None,
-            against=beside_the_best(model, means, {one: seed_logs(of, shelf) for one, of in chains.items()}),
+            against=beside_the_best(model, means, every),
             topics_in_use=_mean(scores, "topics_in_use"),
             npmi=_mean(scores, "npmi"),
             diversity=_mean(scores, "diversity"),
@@ -168,21 +173,25 @@ def _mean(scores: tuple[Score, ...], name: str) -> float:
     return float(np.mean([getattr(score, name) for score in scores]))
 
 
-def over_seeds(runs: list[Run], shelf: Shelf) -> Completed:
-    """The documents of all splits, each with the mean over seeds of its log probability.
+def over_seeds(runs: list[Run], shelf: Shelf, n_docs: int) -> Completed:
+    """The documents of the corpus, each with its tokens in all splits and the mean over seeds of their log probability.
 
-    A document that is in several splits counts in each.
+    A document that is a test document of several splits is still one document: its parts go together, and the
+    standard errors are over documents.
     """
-    splits = sorted({run.split for run in runs})
-    each = [[restored(shelf.read(run)) for run in runs if run.split == split] for split in splits]
-    values = [np.mean([one.log_likelihood for one in chains], axis=0) for chains in each]
-    return Completed(np.concatenate(values), np.concatenate([chains[0].tokens for chains in each]))
+    values, tokens = np.zeros(n_docs), np.zeros(n_docs)
+    for split in sorted({run.split for run in runs}):
+        chains = [restored(shelf.read(run)) for run in runs if run.split == split]
+        rows = completion_rows(n_docs, split)[1]
+        values[rows] += np.mean([one.log_likelihood for one in chains], axis=0)
+        tokens[rows] += chains[0].tokens
+    return Completed(values, tokens)
 
 
-def seed_logs(runs: list[Run], shelf: Shelf) -> list[float]:
+def seed_logs(runs: list[Run], shelf: Shelf, n_docs: int) -> list[float]:
     """The log perplexity of each seed, over the documents of all splits."""
     seeds = sorted({run.seed for run in runs})
-    return [over_seeds([run for run in runs if run.seed == seed], shelf).log_perplexity for seed in seeds]
+    return [over_seeds([run for run in runs if run.seed == seed], shelf, n_docs).log_perplexity for seed in seeds]
 
 
 def beside_the_best(model: str, means: dict[str, Completed], logs: dict[str, list[float]]) -> Against | None:
@@ -192,15 +201,18 @@ def beside_the_best(model: str, means: dict[str, Completed], logs: dict[str, lis
         return None
     best = min(others, key=lambda other: means[other].log_perplexity)
     difference = compare_completions(means[model], means[best])
-    error = difference.standard_error
-    if error is not None:
-        error = sqrt(
-            error**2
-            + sum(float(np.var(logs[one], ddof=1)) / len(logs[one]) for one in (model, best) if len(logs[one]) > 1)
-        )
-    clear = error is not None and abs(difference.value) > CLEAR * error
-    ratio = difference.ratio
-    return Against(best, 100 * (ratio - 1), None if error is None else 100 * ratio * error, clear)
+    ratio, error, clear = difference.ratio, None, False
+    if difference.standard_error is not None:
+        parts = [(difference.standard_error**2, difference.n_docs - 1)]
+        parts += [_of_seeds(logs[one]) for one in (model, best) if len(logs[one]) > 1]
+        error = 100 * ratio * sqrt(sum(part for part, _ in parts))
+        clear = abs(difference.value) > by_chance(parts)
+    return Against(best, 100 * (ratio - 1), error, clear)
+
+
+def _of_seeds(logs: list[float]) -> tuple[float, int]:
+    """The variance of a mean over seeds, and its degrees of freedom."""
+    return float(np.var(logs, ddof=1)) / len(logs), len(logs) - 1
 
 
 def repeated(runs: list[Run], shelf: Shelf) -> Repeated | None:

@@ -1,7 +1,6 @@
 """A chain of states of all documents and the corpus, sweep by sweep, and the average of its late states."""
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from diln.prob.streams import key_of
 SETTLING = 3  # first sweeps, in which the weights stay as they are
 PRIOR_EVERY = 5  # sweeps from one draw of gamma_0 to the next: it hardly moves, and reads the whole table
 SPREADING = 20  # sweeps in which topics leave the origin before c follows them: it would hold them there
-WEIGHINGS = 3  # draws of log weights in a sweep: they move less than tokens do, and take less time
 NEAR = 0.3  # of a location's prior deviation: how far from the origin topics are put when the gate opens
 
 TOKENS, WEIGHTS, PLACES, OPENING = range(4)  # what a stream is for
@@ -91,15 +89,13 @@ class Chain:
                 draw_variance(self.state, self.prior, rng)
 
     def draw_log_weights(self, threads: Threads, rng: np.random.Generator) -> None:
-        """Draw documents' log weights, then their mean and covariance, some times over."""
-        for time in range(WEIGHINGS):
-            key = key_of(self.seed, self.number, PLACES, time)
-            omega = partial(self._omega, time=time) if self.exact else None
-            found = draw_all_log_weights(self.state, self.docs, key, threads, omega)
-            self.state.mean, self.state.covariance = draw_gaussian(found, self.prior.covariance or 0.0, AT_ZERO, rng)
+        """Draw documents' log weights, then their mean and covariance."""
+        key = key_of(self.seed, self.number, PLACES)
+        found = draw_all_log_weights(self.state, self.docs, key, threads)
+        self.state.mean, self.state.covariance = draw_gaussian(found, self.prior.covariance or 0.0, AT_ZERO, rng)
 
-    def _omega(self, shape: Array, psi: Array, start: int, time: int = 0) -> Array:
-        rng = np.random.default_rng([self.seed, self.number, PLACES, start + 1, *([time] if time else [])])
+    def _omega(self, shape: Array, psi: Array, start: int) -> Array:
+        rng = np.random.default_rng([self.seed, self.number, PLACES, start + 1])
         return draw_polya_gamma(shape, psi, rng)
 
     def keep(self, topics: Array) -> None:

@@ -1,12 +1,12 @@
-"""Documents' log weights, drawn one by one given Polya-Gamma variables, and their mean and covariance given them.
+"""Documents' log weights, drawn one by one, and their mean and covariance given them.
 
 Given all but one of a document's log weights, its n_k tokens of topic k are binomial: each of N is of the topic with
-probability sigma(psi_k), psi_k = eta_k - ln sum_{j != k} e^eta_j. Given omega_k of PolyaGamma(N, psi_k) that is
-Gaussian in eta_k, as is its prior given the others.
+probability sigma(psi_k), psi_k = eta_k - ln sum_{j != k} e^eta_j. Its prior given the others is Gaussian, so that ln p
+of eta_k is concave: a bell at its mode is near, and Metropolis and Hastings' rule makes draws of it exact.
 """
 
 from itertools import pairwise
-from math import exp, log, sqrt, tanh
+from math import exp, log, log1p, sqrt
 
 import numpy as np
 
@@ -17,88 +17,118 @@ from diln.inference.gaussian_weights import best_gaussian
 from diln.inference.log_weight_step import times
 from diln.inference.sampling.places import TOGETHER
 from diln.inference.sampling.state import Documents, State
-from diln.inference.sampling.sweep import Omega, pieces
+from diln.inference.sampling.sweep import pieces
 from diln.inference.sampling.tokens import count_topics
-from diln.prob.streams import fill_normals, stream
+from diln.prob.streams import GOLD, stream, uniform64
 
 UNSEEN = 0.1  # tokens of a topic that a document has none of, where its log weights begin
 AT_ONCE = 4  # documents whose products are added up with one store
+NEWTON = 5  # steps to a mode at most
+FAR = 2.0  # a longer step is cut: where few tokens are expected, ln(1 + e^psi) is no parabola
+CLOSE = 1e-3  # a step this short is the last
+SCALE = 0.62  # of the logistic distribution that is most like the standard normal one
 
 
 @kernel
-def lay_out(topics, starts, first, last, u, mean, precision, key, names, n, eta, pull, tops, sums, normals):  # type: ignore[no-untyped-def]
-    """Set, for documents first to last, a row each: n, eta, pull = P (eta - mu), and normal numbers for the draws.
+def lay_out(topics, starts, first, last, u, mean, precision, key, names, n, eta, pull, bells, chances):  # type: ignore[no-untyped-def]
+    """Set, for documents first to last, a row each: n, eta, pull = P (eta - mu), and random numbers for the draws.
 
-    ``tops`` is each document's largest eta, and ``sums`` the sum of e^(eta - top).
+    ``bells`` are of the logistic distribution, ``chances`` logarithms of uniform numbers.
     """
     size = mean.size
     off = np.empty(size)
     for m in range(first, last):
         row = m - first
         count_topics(topics, starts[m], starts[m + 1], n[row])
-        top = -np.inf
         for k in range(size):
             eta[row, k] = u[m, k]
-            top = max(top, eta[row, k])
         for k in range(size):
             off[k] = eta[row, k] - mean[k]
         times(precision, off, pull[row])
-        total = 0.0
+        state = stream(key, names[m])
         for k in range(size):
-            total += exp(eta[row, k] - top)
-        tops[row] = top
-        sums[row] = total
-        fill_normals(stream(key, names[m]), normals[row])
+            state += GOLD
+            uniform = uniform64(state)
+            bells[row, k] = log((uniform + 2.0**-53) / (1.0 - uniform))
+            state += GOLD
+            chances[row, k] = log(uniform64(state) + 2.0**-53)  # of a number in (0, 1]
 
 
 @kernel
-def gates(starts, first, last, k, eta, tops, sums, psi):  # type: ignore[no-untyped-def]
-    """Set psi_k of documents first to last. Equals ``eta[:, k] - np.log(np.exp(np.delete(eta, k, 1)).sum(axis=1))``."""
-    for m in range(first, last):
-        row = m - first
-        others = max(sums[row] - exp(eta[row, k] - tops[row]), 1e-300)
-        psi[row] = eta[row, k] - tops[row] - log(others)
+def add_logs(a, b):  # type: ignore[no-untyped-def]
+    """ln(e^a + e^b), either of which may be 0. Equals ``np.logaddexp(a, b)``."""
+    low, top = min(a, b), max(a, b)
+    return top if low == -np.inf else top + log1p(exp(low - top))
 
 
 @kernel
-def draw_log_weights(  # type: ignore[no-untyped-def]
-    starts, first, last, low, high, precision, omega, drawn, n, eta, pull, tops, sums, normals
-):
-    """Draw eta_k, k from low to below high, of documents first to last, each given the others.
+def chance_of(psi):  # type: ignore[no-untyped-def]
+    """sigma(psi). Equals ``scipy.special.expit(psi)``."""
+    small = exp(-abs(psi))
+    return 1.0 / (1.0 + small) if psi >= 0 else small / (1.0 + small)
 
-    Precision P_kk + omega_k and linear term P_kk eta_k - pull_k + n_k - N/2 + omega_k ln sum_{j != k} e^eta_j, where
-    the first two do not depend on eta_k itself.  # G13
 
-    ``omega`` (n_docs,) are draws for one topic where ``drawn``; else they are set to their means,
-    ``length * np.tanh(psi / 2) / (2 * psi)``.  # G12
+@kernel
+def bell(z):  # type: ignore[no-untyped-def]
+    """ln p of the standard logistic distribution. Equals ``scipy.stats.logistic.logpdf(z)``."""
+    return -abs(z) - 2.0 * log1p(exp(-abs(z)))
+
+
+@kernel
+def find_mode(n, length, offset, rate, linear):  # type: ignore[no-untyped-def]
+    """Nearly where (n + linear) x - length ln(1 + e^(x - offset)) - rate x^2/2 is largest, and minus its curvature there.
+
+    The slope of the first two terms in n and length is between n - length and n, which says where the mode must be.
+    Newton's method starts from the place in there that is nearest to the one that n alone would have.  # G12
+    """
+    believed = linear / rate
+    x = offset + log((n + 0.5) / (length - n + 0.5))
+    x = min(max(x, believed - (length - n) / rate), believed + n / rate)
+    for _ in range(NEWTON):
+        share = chance_of(x - offset)
+        step = (n - length * share + linear - rate * x) / (rate + length * share * (1.0 - share))
+        step = min(max(step, -FAR), FAR)
+        x += step
+        if abs(step) < CLOSE:
+            break
+    share = chance_of(x - offset)
+    return x, rate + length * share * (1.0 - share)
+
+
+@kernel
+def draw_log_weights(starts, first, last, precision, n, eta, pull, bells, chances):  # type: ignore[no-untyped-def]
+    """Draw eta_k, one topic after the other, of documents first to last, each given the others.
+
+    Given those, ln p is n_k eta_k - N ln(1 + e^psi_k) and the prior's linear eta_k - P_kk eta_k^2/2, where linear =
+    P_kk eta_k - pull_k does not depend on eta_k itself. Proposed is a draw of a logistic distribution about the mode,
+    as wide as the curvature there says, neither of which depends on eta_k; unlike a Gaussian, it has tails that no
+    chain is left behind in.  # G13
     """
     size = precision.shape[0]
+    after = np.full(size + 1, -np.inf)  # ln sum of e^eta_j, j from k on
     for m in range(first, last):
         row, length = m - first, float(starts[m + 1] - starts[m])
         if length == 0:
             continue
-        top, total, row_pull = tops[row], sums[row], pull[row]
-        for k in range(low, high):
-            old, rate = eta[row, k], precision[k, k]
-            linear = rate * old - row_pull[k]
-            others = total - exp(old - top)
-            if others > 0:  # else the topic is all there is of the document, wherever eta_k is
-                offset = top + log(others)
-                psi = old - offset
-                weight = 0.25 * length
-                if drawn:
-                    weight = omega[row]
-                elif abs(psi) > 1e-6:
-                    weight = length * tanh(0.5 * psi) / (2.0 * psi)
-                rate += weight
-                linear += n[row, k] - 0.5 * length + weight * offset
-            new = linear / rate + normals[row, k] / sqrt(rate)
-            moved = new - old
-            total = max(others, 0.0) + exp(new - top)
-            eta[row, k] = new
-            for j in range(size):
-                row_pull[j] += moved * precision[k, j]
-        sums[row] = total
+        row_pull, before = pull[row], -np.inf
+        for k in range(size - 1, -1, -1):
+            after[k] = add_logs(after[k + 1], eta[row, k])
+        for k in range(size):
+            old, rate, count = eta[row, k], precision[k, k], float(n[row, k])
+            linear, offset = rate * old - row_pull[k], add_logs(before, after[k + 1])
+            if size == 1:  # the topic is all there is of the document, wherever eta_k is
+                count, length, offset = 0.0, 0.0, 0.0
+            mode, bend = find_mode(count, length, offset, rate, linear)
+            wide = SCALE / sqrt(bend)
+            new = mode + wide * bells[row, k]
+            gain = (new - old) * (count + linear - 0.5 * rate * (new + old))
+            gain -= length * (add_logs(0.0, new - offset) - add_logs(0.0, old - offset))
+            gain += bell((old - mode) / wide) - bell(bells[row, k])
+            if chances[row, k] <= gain:
+                eta[row, k] = new
+                for j in range(size):
+                    row_pull[j] += (new - old) * precision[k, j]
+            before = add_logs(before, eta[row, k])
 
 
 @kernel
@@ -137,13 +167,8 @@ def open_log_weights(state: State, docs: Documents, size: int, prior: float) -> 
     docs.u[size:, : state.n_topics] = state.mean
 
 
-def draw_all_log_weights(
-    state: State, docs: Documents, key: np.uint64, threads: Threads, omega: Omega | None = None
-) -> Array:
-    """Draw every document's log weights given its tokens' topics; returns the sum of (1, eta)(1, eta)'.
-
-    With ``omega`` exact draws of the Polya-Gamma variables, else their means.
-    """
+def draw_all_log_weights(state: State, docs: Documents, key: np.uint64, threads: Threads) -> Array:
+    """Draw every document's log weights given its tokens' topics; returns the sum of (1, eta)(1, eta)'."""
     ranges, size, tokens = pieces(len(docs)), state.n_topics, docs.tokens
     inverse = np.linalg.inv(state.covariance)
     precision = np.ascontiguousarray((inverse + inverse.T) / 2)
@@ -151,35 +176,17 @@ def draw_all_log_weights(
 
     def step(number: int, first: int, last: int) -> None:
         n = np.zeros((TOGETHER, state.width), np.float32)
-        eta, pull, normals = np.zeros((3, TOGETHER, size))
-        tops, sums, rates = np.zeros((3, TOGETHER))
+        eta, pull, bells, chances = np.zeros((4, TOGETHER, size))
         for start in range(first, last, TOGETHER):
             stop = min(start + TOGETHER, last)
-            where, known = (tokens.starts, start, stop), (n, eta, pull, tops, sums, normals)
+            where, known = (tokens.starts, start, stop), (n, eta, pull, bells, chances)
             lay_out(docs.topics, *where, docs.u, state.mean, precision, key, docs.names, *known)
-            if omega is None:
-                draw_log_weights(*where, 0, size, precision, rates, False, *known)
-            else:
-                _draw_exactly(where, precision, rates, known, omega)
+            draw_log_weights(*where, precision, *known)
             docs.u[start:stop, :size] = eta[: stop - start]
             gather_moments(*where, eta, moments[number])
 
     threads.run(step, ranges)
     return np.asarray(moments.sum(axis=0))
-
-
-def _draw_exactly(
-    where: tuple[Array, int, int], precision: Array, rates: Array, known: tuple[Array, ...], omega: Omega
-) -> None:
-    """Draw each topic's omega for all documents given, then its log weights."""
-    starts, first, last = where
-    lengths = np.diff(starts[first : last + 1]).astype(np.float64)
-    full, psi = np.flatnonzero(lengths), np.zeros(last - first)
-    _, eta, _, tops, sums, _ = known
-    for k in range(len(precision)):
-        gates(*where, k, eta, tops, sums, psi)
-        rates[full] = omega(lengths[full], psi[full], first * len(precision) + k)
-        draw_log_weights(*where, k, k + 1, precision, rates, True, *known)
 
 
 def draw_gaussian(moments: Array, prior: float, at_zero: float, rng: np.random.Generator) -> tuple[Array, Array]:

@@ -142,7 +142,7 @@ def stored(run: Run) -> tuple[dict[str, Any], dict[str, Array]]:
         "kept": [state.numbers() for state in run.kept],
     }  # fmt: skip
     tensors = {"topics": docs.topics, "u": docs.u, "s": docs.s, **chain.state.tensors()}
-    tensors |= {f"mean.{name}": value for name, value in run.average.sums.items() if not isinstance(value, float)}
+    tensors |= {f"average.{name}": value for name, value in run.average.sums.items() if not isinstance(value, float)}
     tensors |= {f"{name}.{i}": value for i, state in enumerate(run.kept) for name, value in state.tensors().items()}
     return numbers, tensors
 
@@ -154,7 +154,7 @@ def restore(run: Run, numbers: dict[str, Any], tensors: dict[str, Array]) -> Non
     chain.number, chain.size, chain.opened = numbers["number"], numbers["size"], numbers["opened"]
     chain.state = State.restored(tensors, numbers["state"])
     sums = {**numbers["means"]}
-    sums |= {name[len("mean.") :]: value for name, value in tensors.items() if name.startswith("mean.")}
+    sums |= {name[len("average.") :]: value for name, value in tensors.items() if name.startswith("average.")}
     run.average = Average(numbers["n_states"], sums)
     run.kept = [State.restored(tensors, one, f".{i}") for i, one in enumerate(numbers["kept"])]
     run.scores, run.seconds = numbers["scores"], numbers["seconds"]

@@ -18,6 +18,8 @@ from diln.inference.sampling.online import Running, step
 from diln.inference.sampling.settle import settle
 from diln.inference.sampling.state import State
 
+MEAN = 0.5  # of the variance that is added to a log weight: new documents' tokens see the mean of its exponential
+
 
 @dataclass
 class Sampled(Known):
@@ -51,7 +53,8 @@ class Sampled(Known):
     def weights(self) -> GaussianWeights:
         """Mean and covariance of documents' log weights, of a model that has them."""
         if self._weights is None:
-            self._weights = GaussianWeights(self.state.mean, self.state.covariance, self.spec.covariance or 0.0)
+            prior = self.spec.covariance or 0.0
+            self._weights = GaussianWeights(self.state.mean, self.state.covariance, prior, lift=MEAN)
         return self._weights
 
     @property

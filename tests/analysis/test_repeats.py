@@ -7,7 +7,7 @@ import pytest
 from handmade import model, random_model, shuffled
 
 from diln.analysis import Match, agreement, match_topics, stability
-from diln.analysis.agreement import STRONG
+from diln.analysis.agreeing import STRONG
 
 
 def test_affinity_is_hellingers():
