@@ -11,8 +11,8 @@ class CTM(TopicModel):
 
     The correlated topic model of Blei and Lafferty (2007): a document's log weights of the topics are Gaussian, with
     one mean and one full covariance for all documents, and its proportions are their softmax. Sampling draws every
-    token's topic, every document's log weights one by one with Polya-Gamma variables, and mean and covariance; the
-    model is the average of late states. Variational inference is the paper's: q of a document's log weights is a
+    token's topic, every document's log weights one by one, and mean and covariance; the model is the average of late
+    states. Variational inference is the paper's: q of a document's log weights is a
     Gaussian with a diagonal covariance, and mean and covariance are point estimates.
 
     Parameters
@@ -26,8 +26,8 @@ class CTM(TopicModel):
         gamma_0, the parameter of the topics' symmetric Dirichlet prior; smaller values give sharper topics. 0.015
         unless given, 0.04 online, 0.1 of variational inference; "auto" learns it (sampling alone).
     inference : "sampling" or "variational"
-        How the posterior is found: by Gibbs sampling with Polya-Gamma variables, or by mean-field variational inference
-        as in the paper.
+        How the posterior is found: by Gibbs sampling, with a Metropolis-Hastings draw of each log weight, or by
+        mean-field variational inference as in the paper.
     learning_method : "auto", "batch", "grow" or "online"
         "batch" has all documents in every sweep; "grow" begins with 20,000 documents, goes on with 60,000, then with
         all; "online" learns from ``batch_size`` documents at a time, and need not have the others in memory. "auto" is
@@ -63,7 +63,7 @@ class CTM(TopicModel):
     warm_up : int
         Sweeps, of LDA's kind, before documents have log weights; no more than a quarter of all.
     polya_gamma : "mean" or "exact"
-        Whether Polya-Gamma variables are set to their means, which is faster and hardly ever matters, or drawn.
+        Of no effect: how Polya-Gamma variables are set, of which there are none.
     init : str or a fitted model, optional
         Where the topics start. Of sampling "draws", from draws of every token's topic, or a model, from draws given its
         topics. Of variational inference "kmeans", from three rounds of k-means on documents with L1 distance, "random",

@@ -30,6 +30,7 @@ from diln.prob.streams import key_of
 
 STARTED = 20_000  # documents of the chain that stochastic learning starts from
 START_SWEEPS = 40  # of it
+WEIGHED_SWEEPS = 100  # of it, where documents have log weights: their covariance takes longer
 EPOCHS = 1  # of stochastic learning, unless told otherwise
 FEWEST, MOST = 16, 400  # topics that a chain starts with, where their number is not given
 START_WEIGHT = 0.1  # a0 of every topic, before it is learned
@@ -106,7 +107,8 @@ def planned(parameters: Parameters, method: str) -> Plan:
     plan = parameters.sampling_plan(method)
     grows = parameters.n_components == "auto"
     if method == "online":
-        return replace(plan, max_iter=START_SWEEPS, n_states=1, keep_states=0, grows=grows)
+        sweeps = START_SWEEPS if parameters.prior().covariance is None else WEIGHED_SWEEPS
+        return replace(plan, max_iter=sweeps, n_states=1, keep_states=0, grows=grows)
     return replace(plan, grows=grows)
 
 
