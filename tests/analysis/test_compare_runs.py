@@ -19,6 +19,7 @@ from diln.analysis.study.measure import StoppedError, perform
 from diln.analysis.study.runs import run_of
 from diln.analysis.study.shelf import MEASURES
 from diln.analysis.study.streams import JUDGED
+from diln.analysis.study.table import ALONE
 from diln.corpus import Corpus
 from diln.errors import DilnError, StoreError, WorkerError
 from diln.models.fitted import Fitted
@@ -91,6 +92,7 @@ def test_runs_that_are_done_are_not_done_again(corpus, whole, tmp_path, monkeypa
 def test_more_seeds_need_only_the_runs_that_are_missing(corpus, tmp_path, monkeypatch):
     folder, done = tmp_path / "more", []
     compared(corpus, folder, seeds=1)
+    assert ALONE in results(folder)["table"]["notes"]
 
     def count(place, run):
         done.append(run)
@@ -99,6 +101,7 @@ def test_more_seeds_need_only_the_runs_that_are_missing(corpus, tmp_path, monkey
     monkeypatch.setattr(comparison, "perform", count)
     compared(corpus, folder)
     assert [(run.way, run.model, run.seed) for run in done] == [("model", "HDP", 1), ("model", "LDA", 1)]
+    assert ALONE not in results(folder)["table"]["notes"]
 
 
 def test_a_part_of_a_corpus_on_disk_is_compared_on_as_a_part(corpus, tmp_path):

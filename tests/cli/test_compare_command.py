@@ -133,7 +133,7 @@ def test_the_line_is_silent_about_a_damaged_file(tmp_path):
     assert [text for _, text in line.parts(3.0)] == ["1 of 1 runs", "0:03"]
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 100, 125])
+@pytest.mark.parametrize("width", [45, 60, 80, 100, 125])
 def test_the_table_fits_the_line(width, compared, shelf, monkeypatch):
     folder, whole = compared
     monkeypatch.setattr(console.OUT, "width", width)

@@ -89,7 +89,7 @@ def test_the_value_is_what_numpy_says(shape):
 
 
 @each_shape
-def test_a_direction_solves_newtons_equations_and_always_climbs(shape, monkeypatch):
+def test_a_direction_solves_newtons_equations_and_always_climbs(shape):
     case = Case(*shape)
     off, pull, share = case.known()
     gradient = case.n - case.length * share - pull
@@ -162,12 +162,12 @@ def test_a_variance_is_found_from_anywhere(start):
         np.testing.assert_allclose(spread * (np.diag(precision) + length / zeta * np.exp(x + spread / 2)), 1, rtol=1e-9)
 
 
-def plain_steps(counts, topics, mean, precision, turns):
+def plain_steps(counts, topics, mean, precision, lift, turns):
     """The document step of one document, its tokens by NumPy."""
     words = np.flatnonzero(counts)
     x, v = mean.copy(), 1 / (np.diag(precision) + counts.sum() / len(mean))
     for _ in range(turns):
-        phi = topics[words] * np.exp(x - x.max())
+        phi = topics[words] * softmax(x + lift * v)
         phi /= phi.sum(axis=1, keepdims=True)
         n = counts[words] @ phi
         case = Case.__new__(Case)
@@ -178,8 +178,9 @@ def plain_steps(counts, topics, mean, precision, turns):
     return n, x, v
 
 
+@pytest.mark.parametrize("lift", [0.0, 0.5], ids=["climbing", "of-means"])
 @pytest.mark.parametrize("real", [np.float32, np.float64], ids=["single", "double"])
-def test_documents_come_to_rest_where_a_plain_loop_does(real):
+def test_documents_come_to_rest_where_a_plain_loop_does(real, lift):
     rng = np.random.default_rng(5)
     size, n_terms = 6, 25
     case = Case(1, size)
@@ -192,11 +193,11 @@ def test_documents_come_to_rest_where_a_plain_loop_does(real):
     spreads = 1 / (np.diag(case.precision) + batch.lengths[:, np.newaxis] / size)
     terms = np.full((4, 4), np.nan)
     log_weight_steps(
-        batch.indptr, batch.indices, batch.counts, topics, case.mean, case.precision, 0, 4, 3000, 1e-9,
+        batch.indptr, batch.indices, batch.counts, topics, case.mean, case.precision, lift, 0, 4, 3000, 1e-9,
         tokens, means, spreads, theta, np.empty(len(batch.indices), real), terms,
     )  # fmt: skip
     for m in (0, 1, 3):
-        n, x, v = plain_steps(counts[m], topics.astype(float), case.mean, case.precision, 500)
+        n, x, v = plain_steps(counts[m], topics.astype(float), case.mean, case.precision, lift, 500)
         np.testing.assert_allclose(tokens[m], n, rtol=2e-3, atol=2e-3)
         np.testing.assert_allclose(means[m], x, rtol=2e-3, atol=2e-3)
         np.testing.assert_allclose(spreads[m], v, rtol=2e-3, atol=2e-3)

@@ -11,6 +11,7 @@ from diln.models import fitting
 from diln.models.checkpoints import Checkpoints
 from diln.models.counts import CorpusRows
 from diln.models.parameters import parameters_of
+from diln.models.sampling import planned
 
 SETTINGS = {
     "sampling": {"topic_word_prior": 0.05, "max_iter": 120},
@@ -21,6 +22,8 @@ SETTINGS = {
     },
 }  # fmt: skip
 SIZE = 6
+COVARIANCE = 2.0 * np.eye(SIZE)
+COVARIANCE[[0, 1, 2, 3], [1, 0, 3, 2]] = 1.6
 
 
 def centred(covariance):
@@ -34,13 +37,10 @@ def centred(covariance):
 @pytest.fixture(scope="module")
 def planted():
     """Six topics, of which the first four are two pairs that go together."""
-    covariance = 2.0 * np.eye(SIZE)
-    for i, j in ((0, 1), (2, 3)):
-        covariance[i, j] = covariance[j, i] = 1.6
     made = simulate.ctm_corpus(
-        800, 120, SIZE, covariance_matrix=covariance, topic_prior=0.05, doc_length=120, rng=3
+        800, 120, SIZE, covariance_matrix=COVARIANCE, topic_prior=0.05, doc_length=120, rng=3
     )  # fmt: skip
-    return made, centred(covariance)
+    return made, centred(COVARIANCE)
 
 
 def matched(topics, found):
@@ -132,11 +132,28 @@ def test_a_fit_that_was_stopped_goes_on_to_the_same_bits(learning, planted, tmp_
         np.testing.assert_array_equal(again.posterior.tensors()[name], value, err_msg=name)
 
 
-def test_exact_draws_of_polya_gamma_variables_find_the_same(planted):
+def test_polya_gamma_is_of_no_effect(planted):
     corpus = planted[0].corpus[:80]
-    mean, exact = (CTM(SIZE, random_state=0, max_iter=20, polya_gamma=one).fit(corpus) for one in ("mean", "exact"))
-    assert not np.array_equal(mean.components_, exact.components_)
-    assert exact.perplexity(corpus) == pytest.approx(mean.perplexity(corpus), rel=0.05)
+    mean, exact = (CTM(SIZE, random_state=0, max_iter=12, polya_gamma=one).fit(corpus) for one in ("mean", "exact"))
+    np.testing.assert_array_equal(mean.components_, exact.components_)
+    np.testing.assert_array_equal(mean.topic_covariance_, exact.topic_covariance_)
+
+
+def test_sampling_finds_how_far_log_weights_spread_in_batch_and_in_a_stream(planted):
+    made = planted[0]
+    told = {"random_state": 0, "topic_word_prior": 0.05}
+    batch = CTM(SIZE, **told).fit(made.corpus)
+    online = CTM(SIZE, learning_method="online", batch_size=100, max_iter=3, **told).fit(made.corpus)
+    middle = np.eye(SIZE) - 1 / SIZE
+    planted_one = np.median(np.diag(middle @ COVARIANCE @ middle))
+    variances = [np.median(np.diag(one.topic_covariance_)) for one in (batch, online)]
+    assert 0.7 < variances[0] / planted_one < 1.4
+    assert 0.5 < variances[1] / variances[0] < 2.0
+
+
+def test_streams_start_from_a_longer_chain_than_other_models_do():
+    plans = [planned(parameters_of(kind, {"n_components": SIZE}), "online") for kind in ("LDA", "CTM")]
+    assert [plan.max_iter for plan in plans] == [40, 100]
 
 
 def test_a_chain_keeps_all_its_topics_and_warms_up_without_log_weights(planted):

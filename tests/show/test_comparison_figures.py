@@ -47,6 +47,11 @@ def test_lines_are_named_at_their_ends():
     assert [label.get_text() for label in axes.get_xticklabels()] == ["0.01", "0.03", "0.1"]
 
 
+def test_bars_over_splits_are_said_to_be_no_test_of_differences():
+    (axes,) = drawn("prior").axes
+    assert axes.get_title(loc="left") == "Mean of 5 splits; bars: standard errors over splits, not of differences"
+
+
 def test_names_that_would_lie_on_each_other_are_moved_apart():
     with style():
         _, axes = new_figure(3)

@@ -16,10 +16,10 @@ from small import counted
 
 from diln.engine.threads import Threads
 from diln.inference.sampling import chain as chains
-from diln.inference.sampling import sweep
+from diln.inference.sampling import log_weights, sweep
 from diln.inference.sampling.chain import SETTLING, Chain
 from diln.inference.sampling.corpus_step import Places, Prior, draw_locations, draw_topic_prior, draw_weights
-from diln.inference.sampling.log_weights import draw_gaussian
+from diln.inference.sampling.log_weights import draw_gaussian, draw_log_weights
 from diln.inference.sampling.places import gather_places
 from diln.inference.sampling.state import Documents, State
 from diln.inference.sampling.tokens import Tokens
@@ -236,7 +236,6 @@ def p_values(model, seed, size=CHAINS):
 @pytest.fixture(autouse=True)
 def every_sweep_draws_everything_once(monkeypatch):
     monkeypatch.setattr(chains, "PRIOR_EVERY", 1)
-    monkeypatch.setattr(chains, "WEIGHINGS", 1)
 
 
 @pytest.mark.parametrize("model", PRIORS)
@@ -297,6 +296,14 @@ def mean_at_zero(moments, prior, at_zero, rng):
     return 0 * mean, covariance
 
 
+def half_of_the_tokens_of_topics(starts, first, last, precision, n, *rest):
+    draw_log_weights(starts, first, last, precision, n / 2, *rest)
+
+
+def log_weights_without_their_prior(starts, first, last, precision, n, eta, pull, *rest):
+    draw_log_weights(starts, first, last, 0.5 * precision, n, eta, 0.5 * pull, *rest)
+
+
 BUGS = [
     ("lda", chains, "draw_topic_prior", gamma_0_with_a_term_left_out),
     ("hdp", chains, "draw_weights", weights_without_their_prior),
@@ -305,7 +312,8 @@ BUGS = [
     ("diln", chains, "draw_locations", locations_turned_round),
     ("diln", chains, "draw_locations", locations_of_twice_the_variance),
     ("diln", sweep, "gather_places", gather_without_offset),
-    ("ctm", chains, "draw_polya_gamma", omega_too_small),
+    ("ctm", log_weights, "draw_log_weights", half_of_the_tokens_of_topics),
+    ("ctm", log_weights, "draw_log_weights", log_weights_without_their_prior),
     ("ctm", chains, "draw_gaussian", covariance_without_its_prior),
     ("ctm", chains, "draw_gaussian", mean_at_zero),
 ]

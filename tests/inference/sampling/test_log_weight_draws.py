@@ -3,24 +3,29 @@
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import logsumexp, softmax
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, logsumexp, softmax
 from small import counts_by_document, draw, some_counts, some_documents, some_state
 
 from diln.engine.lanes import LANES
 from diln.engine.threads import Threads
+from diln.inference.sampling import log_weights
 from diln.inference.sampling.log_weights import (
+    SCALE,
     UNSEEN,
+    add_logs,
+    bell,
+    chance_of,
     draw_all_log_weights,
     draw_gaussian,
     draw_log_weights,
-    gates,
+    find_mode,
     gather_moments,
     lay_out,
     open_log_weights,
 )
 from diln.inference.sampling.places import TOGETHER
-from diln.inference.sampling.tokens import Tokens, open_wide
-from diln.prob.polya_gamma import draw_polya_gamma
+from diln.inference.sampling.tokens import open_wide
 from diln.prob.streams import key_of
 
 LEAST = 1e-4  # p-value of a test: of ten thousand right ones, one is lower
@@ -47,10 +52,9 @@ def weighed(seed, n_docs=11, size=5, empty=(2,), spread=1.0):
 def laid_out(state, docs, key):
     size, n_docs = state.n_topics, len(docs)
     n = np.zeros((n_docs, state.width), np.float32)
-    eta, pull, normals = np.zeros((3, n_docs, size))
-    tops, sums = np.zeros((2, n_docs))
+    eta, pull, bells, chances = np.zeros((4, n_docs, size))
     precision = np.linalg.inv(state.covariance)
-    known = (n, eta, pull, tops, sums, normals)
+    known = (n, eta, pull, bells, chances)
     lay_out(docs.topics, docs.tokens.starts, 0, n_docs, docs.u, state.mean, precision, key, docs.names, *known)
     return precision, known
 
@@ -58,52 +62,77 @@ def laid_out(state, docs, key):
 @pytest.mark.parametrize("size", [1, 2, 5, 20])
 def test_documents_are_laid_out_as_numpy_says(size):
     state, docs = weighed(size, size=size)
-    precision, (n, eta, pull, tops, sums, normals) = laid_out(state, docs, key_of(1))
+    precision, (n, eta, pull, _, _) = laid_out(state, docs, key_of(1))
     np.testing.assert_array_equal(n, counts_by_document(docs, state.width))
     np.testing.assert_array_equal(eta, docs.u[:, :size])
     np.testing.assert_allclose(pull, (eta - state.mean) @ precision, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(tops + np.log(sums), logsumexp(eta, axis=1))
-    assert len(np.unique(normals)) == normals.size
-    if size > 1:
-        psi = np.empty(len(docs))
-        gates(docs.tokens.starts, 0, len(docs), 1, eta, tops, sums, psi)
-        np.testing.assert_allclose(psi, eta[:, 1] - logsumexp(np.delete(eta, 1, axis=1), axis=1), rtol=1e-9, atol=1e-9)
 
 
-def plain_draws(state, lengths, n, eta, normals, rates=None):
+def test_random_numbers_are_logistic_and_uniform_and_none_is_used_twice():
+    state, docs = weighed(0, n_docs=400, size=20)
+    _, (*_, bells, chances) = laid_out(state, docs, key_of(1))
+    assert stats.kstest(bells.ravel(), "logistic").pvalue > LEAST
+    assert stats.kstest(np.exp(chances.ravel()), "uniform").pvalue > LEAST
+    assert len(np.unique(np.concatenate([expit(bells), np.exp(chances)]))) == 2 * bells.size
+    assert abs(stats.spearmanr(bells.ravel(), chances.ravel()).statistic) < 0.05
+
+
+def test_logarithms_and_chances_are_those_of_numpy_however_far_out():
+    for a in (-np.inf, -1e5, -800.0, -3.0, 0.0, 0.7, 40.0, 800.0, 1e5):
+        assert chance_of(a) == pytest.approx(expit(a), rel=1e-14)
+        assert bell(a) == pytest.approx(stats.logistic.logpdf(a), rel=1e-14)
+        for b in (-np.inf, -750.0, 0.0, 0.1, 750.0):
+            assert add_logs(a, b) == pytest.approx(np.logaddexp(a, b), rel=1e-14)
+
+
+def log_density(x, n, length, offset, rate, linear):
+    return (n + linear) * x - length * np.logaddexp(0, x - offset) - rate * x * x / 2
+
+
+def test_modes_are_those_that_an_optimiser_finds():
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        length = float(rng.choice([1, 5, 100, 3000]))
+        n = float(rng.choice([0, length, rng.integers(length + 1)]))
+        rate, offset = rng.gamma(1.0, 1.0) + 0.05, 3 * rng.normal()
+        given = (n, length, offset, rate, rate * (offset - 3 + 4 * rng.normal()))
+        mode, bend = find_mode(*given)
+        best = minimize_scalar(lambda x, given=given: -log_density(x, *given), (mode - 1, mode + 1), tol=1e-10)
+        assert abs(mode - best.x) * np.sqrt(bend) < 0.05, given
+        share = expit(best.x - offset)
+        assert bend == pytest.approx(rate + length * share * (1 - share), rel=0.05)
+
+
+def plain_draws(state, lengths, n, eta, bells, chances):
     """One log weight after the other, each given the others as they are by then."""
     eta, precision = eta.copy(), np.linalg.inv(state.covariance)
     for m in np.flatnonzero(lengths):
         for k in range(eta.shape[1]):
             rest = np.delete(np.arange(eta.shape[1]), k)
-            rate = precision[k, k]
-            linear = rate * state.mean[k] - precision[k, rest] @ (eta[m, rest] - state.mean[rest])
-            if len(rest):
-                offset = logsumexp(eta[m, rest])
-                psi = eta[m, k] - offset
-                omega = lengths[m] * np.tanh(psi / 2) / (2 * psi) if rates is None else rates[m]
-                rate, linear = rate + omega, linear + n[m, k] - lengths[m] / 2 + omega * offset
-            eta[m, k] = linear / rate + normals[m, k] / np.sqrt(rate)
+            linear = precision[k, k] * state.mean[k] - precision[k, rest] @ (eta[m, rest] - state.mean[rest])
+            given = (float(n[m, k]), lengths[m], logsumexp(eta[m, rest]), precision[k, k], linear)
+            given = given if len(rest) else (0.0, 0.0, 0.0, *given[3:])
+            mode, bend = find_mode(*given)
+            proposal = stats.logistic(mode, SCALE / np.sqrt(bend))
+            new = mode + SCALE / np.sqrt(bend) * bells[m, k]
+            before, after = (log_density(x, *given) - proposal.logpdf(x) for x in (eta[m, k], new))
+            eta[m, k] = new if chances[m, k] <= after - before else eta[m, k]
     return eta
 
 
-@pytest.mark.parametrize(("size", "spread"), [(1, 1.0), (2, 1.0), (5, 1e-9), (20, 1.0), (7, 9.0)])
+@pytest.mark.parametrize(("size", "spread"), [(1, 1.0), (2, 1.0), (5, 1e-9), (20, 1.0), (7, 9.0), (3, 1000.0)])
 def test_draws_are_those_of_a_plain_loop(size, spread):
     state, docs = weighed(size, size=size, spread=spread)
-    precision, (n, eta, pull, tops, sums, normals) = laid_out(state, docs, key_of(2))
+    precision, (n, eta, pull, bells, chances) = laid_out(state, docs, key_of(2))
     lengths = np.diff(docs.tokens.starts).astype(float)
-    before = np.where(np.abs(eta) < 1e-6, 1e-6 * np.arange(1, size + 1), eta) if spread < 1e-6 else eta
-    expected = plain_draws(state, lengths, n, before, normals)
-    draw_log_weights(
-        docs.tokens.starts, 0, len(docs), 0, size, precision, np.empty(0), False, n, eta, pull, tops, sums, normals
-    )  # fmt: skip
-    np.testing.assert_allclose(
-        eta, expected, rtol=1e-4 if spread < 1e-6 else 1e-7, atol=1e-4 if spread < 1e-6 else 1e-7
-    )
+    with np.errstate(divide="ignore"):
+        expected = plain_draws(state, lengths, n, eta, bells, chances)
+    draw_log_weights(docs.tokens.starts, 0, len(docs), precision, n, eta, pull, bells, chances)
+    np.testing.assert_allclose(eta, expected, rtol=1e-7, atol=1e-7)
     full = lengths > 0
     np.testing.assert_allclose(pull[full], ((eta - state.mean) @ precision)[full], rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose((tops + np.log(sums))[full], logsumexp(eta, axis=1)[full], rtol=1e-6)
     np.testing.assert_array_equal(eta[2], docs.u[2, :size])  # without tokens
+    assert (eta[full] != docs.u[full, :size]).mean() > 0.5
 
 
 def test_moments_are_those_of_documents_with_tokens():
@@ -148,51 +177,100 @@ def test_tokens_are_drawn_by_log_weights_whatever_the_others_of_the_document_are
     assert not softs.any()
 
 
-def posterior_of_two(n, mean, covariance):
-    """Density over a grid of eta_1 - eta_2 of a document with n tokens of two topics."""
-    grid = np.linspace(-12, 12, 4001)
-    centre, variance = mean[0] - mean[1], covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
-    logs = n[0] * -np.logaddexp(0, -grid) + n[1] * -np.logaddexp(0, grid) - (grid - centre) ** 2 / (2 * variance)
-    density = np.exp(logs - logs.max())
-    return grid, np.cumsum(density) / density.sum()
-
-
-@pytest.mark.parametrize("n", [(3, 1), (0, 6), (40, 2)])
-def test_log_weights_of_two_topics_have_the_posterior_that_quadrature_finds(n):
-    rng = np.random.default_rng(1)
-    n_docs, sweeps = 1500, 8
-    counts = np.full((n_docs, 1), sum(n))
-    docs = some_documents(rng, counts, 2)
-    docs.topics[:] = np.tile(np.repeat([0, 1], n), n_docs)
-    state = some_state(rng, docs, 2)
-    state.mean, state.covariance = np.array([0.3, -0.4]), np.array([[1.5, -0.3], [-0.3, 0.8]])
+def alike(n, mean, covariance, n_docs, rng):
+    """A state, and documents with the same n (n_topics,), whose log weights are drawn from the prior."""
+    docs = some_documents(rng, np.full((n_docs, 1), sum(n)), len(n))
+    docs.topics[:] = np.tile(np.repeat(np.arange(len(n)), n), n_docs)
+    state = some_state(rng, docs, len(n))
+    state.mean, state.covariance = np.array(mean, float), np.array(covariance, float)
     docs.u = np.zeros((n_docs, state.width), np.float32)
-
-    def omega(shape, psi, start):
-        return draw_polya_gamma(shape, psi, rng)
-
-    for sweep in range(sweeps):
-        draw_all_log_weights(state, docs, key_of(3, sweep), ONE, omega)
-    grid, cumulative = posterior_of_two(n, state.mean, state.covariance)
-    found = docs.u[:, 0] - docs.u[:, 1]
-    assert stats.kstest(found, lambda x: np.interp(x, grid, cumulative)).pvalue > LEAST
-    _, without_tokens = posterior_of_two((0, 0), state.mean, state.covariance)
-    assert stats.kstest(found, lambda x: np.interp(x, grid, without_tokens)).pvalue < LEAST
+    docs.u[:, : len(n)] = rng.multivariate_normal(state.mean, state.covariance, n_docs)
+    return state, docs
 
 
-def test_means_of_omega_come_near_the_posterior_of_long_documents():
-    rng = np.random.default_rng(2)
-    n = (30, 70)
-    docs = some_documents(rng, np.full((1500, 1), 100), 2)
-    docs.topics[:] = np.tile(np.repeat([0, 1], n), 1500)
-    state = some_state(rng, docs, 2)
-    state.mean, state.covariance = np.zeros(2), np.eye(2)
-    docs.u = np.zeros((1500, state.width), np.float32)
-    for sweep in range(12):
+def posterior_of_two(n, mean, covariance):
+    """A grid of eta_1 - eta_2 of a document with n tokens of two topics, and the probability of each of its points."""
+    grid = np.linspace(-40, 40, 40_001)
+    centre, variance = mean[0] - mean[1], covariance[0][0] + covariance[1][1] - 2 * covariance[0][1]
+    logs = -n[0] * np.logaddexp(0, -grid) - n[1] * np.logaddexp(0, grid) - (grid - centre) ** 2 / (2 * variance)
+    p = np.exp(logs - logs.max())
+    return grid, p / p.sum()
+
+
+SKEW = ((1.5, -0.3), (-0.3, 0.8))
+TWO = ((2, 0), (0, 2))
+TWO_TOPICS = [
+    ((3, 1), (0.3, -0.4), SKEW), ((0, 6), (0.3, -0.4), SKEW), ((40, 2), (0.3, -0.4), SKEW), ((30, 70), (0, 0), TWO),
+    ((0, 200), (-4, 4), TWO), ((1, 200), (-4, 4), TWO), ((100, 100), (0, 0), TWO), ((0, 50), (-3, 3), TWO),
+    ((0, 1000), (3, -3), ((0.5, 0), (0, 0.5))), ((0, 200), (0, 0), ((5, 0), (0, 5))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("n", "mean", "covariance"), TWO_TOPICS, ids=lambda one: str(one).replace(" ", ""))
+def test_log_weights_of_two_topics_have_the_posterior_that_quadrature_finds(n, mean, covariance):
+    state, docs = alike(n, mean, covariance, 2000, np.random.default_rng(1))
+    for sweep in range(60):
+        draw_all_log_weights(state, docs, key_of(3, sweep), ONE)
+    grid, p = posterior_of_two(n, mean, covariance)
+    found, centre = docs.u[:, 0] - docs.u[:, 1], p @ grid
+    variance = p @ (grid - centre) ** 2
+    assert stats.kstest(found, lambda x: np.interp(x, grid, np.cumsum(p))).pvalue > LEAST
+    assert found.mean() == pytest.approx(centre, abs=0.09 * np.sqrt(variance))  # four standard errors
+    assert found.var() == pytest.approx(variance, rel=0.18)
+    _, prior = posterior_of_two((0, 0), mean, covariance)
+    assert stats.kstest(found, lambda x: np.interp(x, grid, np.cumsum(prior))).pvalue < LEAST
+
+
+def test_proposals_that_are_all_taken_are_seen(monkeypatch):
+    def taking_all(starts, first, last, precision, n, eta, pull, bells, chances):
+        draw_log_weights(starts, first, last, precision, n, eta, pull, bells, np.full_like(chances, -np.inf))
+
+    monkeypatch.setattr(log_weights, "draw_log_weights", taking_all)
+    n, mean, covariance = (0, 200), (0, 0), ((5, 0), (0, 5))
+    state, docs = alike(n, mean, covariance, 2000, np.random.default_rng(1))
+    for sweep in range(60):
+        draw_all_log_weights(state, docs, key_of(3, sweep), ONE)
+    grid, p = posterior_of_two(n, mean, covariance)
+    assert stats.kstest(docs.u[:, 0] - docs.u[:, 1], lambda x: np.interp(x, grid, np.cumsum(p))).pvalue < LEAST
+
+
+@pytest.mark.parametrize("n", [(4, 0, 1), (0, 60, 20)])
+def test_log_weights_of_three_topics_have_the_moments_that_quadrature_finds(n):
+    covariance = [[2.0, 0.9, -0.4], [0.9, 1.5, 0.2], [-0.4, 0.2, 1.0]]
+    state, docs = alike(n, [0.5, -0.2, 0.0], covariance, 3000, np.random.default_rng(2))
+    for sweep in range(60):
         draw_all_log_weights(state, docs, key_of(4, sweep), ONE)
-    grid, cumulative = posterior_of_two(n, state.mean, state.covariance)
-    found = docs.u[:, 0] - docs.u[:, 1]
-    assert stats.kstest(found, lambda x: np.interp(x, grid, cumulative)).statistic < 0.06
+    less = np.array([[1, 0, -1], [0, 1, -1]])
+    axis = np.linspace(-12, 10, 500)
+    grid = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
+    logs = grid @ np.array(n[:2]) - sum(n) * logsumexp(np.hstack([grid, np.zeros((len(grid), 1))]), axis=1)
+    p = softmax(logs + stats.multivariate_normal(less @ state.mean, less @ covariance @ less.T).logpdf(grid))
+    centre = p @ grid
+    spread = (grid - centre).T @ ((grid - centre) * p[:, np.newaxis])
+    found = docs.u[:, :3] @ less.T
+    deviations = np.sqrt(np.diag(spread))
+    np.testing.assert_array_less(np.abs(found.mean(axis=0) - centre), 0.08 * deviations)
+    scale = np.outer(deviations, deviations)
+    np.testing.assert_allclose(np.cov(found.T) / scale, spread / scale, atol=0.15)
+
+
+def test_most_proposals_are_taken():
+    rng = np.random.default_rng(5)
+    n_docs, size = 300, 20
+    covariance = 4 * some_gaussian(rng, size)[1]
+    eta = rng.multivariate_normal(np.zeros(size), covariance, n_docs)
+    docs = some_documents(rng, np.full((n_docs, 1), 150), size)
+    docs.topics[:] = np.concatenate([rng.choice(size, 150, p=softmax(one)) for one in eta])
+    state = some_state(rng, docs, size)
+    state.mean, state.covariance = np.zeros(size), covariance
+    docs.u = np.zeros((n_docs, state.width), np.float32)
+    docs.u[:, :size] = eta
+    taken = []
+    for sweep in range(10):
+        before = docs.u.copy()
+        draw_all_log_weights(state, docs, key_of(5, sweep), ONE)
+        taken.append((docs.u != before)[:, :size].mean())
+    assert 0.8 < np.mean(taken) < 1
 
 
 def test_the_number_of_threads_and_the_other_documents_change_no_draw():
@@ -244,4 +322,3 @@ def test_log_weights_begin_by_the_documents_topics_and_at_the_mean_without():
     fewer = state.chosen(order)
     np.testing.assert_array_equal(fewer.covariance, state.covariance[np.ix_(order, order)])
     assert softmax(docs.u[0, :5]).argmax() == n[0].argmax()
-    assert isinstance(docs.tokens, Tokens)

@@ -76,10 +76,10 @@ def bell(z):  # type: ignore[no-untyped-def]
 
 @kernel
 def find_mode(n, length, offset, rate, linear):  # type: ignore[no-untyped-def]
-    """Nearly where (n + linear) x - length ln(1 + e^(x - offset)) - rate x^2/2 is largest, and minus its curvature there.
+    """Nearly where (n + linear) x - length ln(1 + e^(x - offset)) - rate x^2/2 is largest, and how it bends there.
 
-    The slope of the first two terms in n and length is between n - length and n, which says where the mode must be.
-    Newton's method starts from the place in there that is nearest to the one that n alone would have.  # G12
+    The slope of the tokens' part is between n - length and n, which says where the mode can be. Newton's method starts
+    from the place among these that is nearest to the mode of the tokens' part alone.  # G12
     """
     believed = linear / rate
     x = offset + log((n + 0.5) / (length - n + 0.5))
