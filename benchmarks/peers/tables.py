@@ -138,7 +138,8 @@ def threads(results: Record) -> str:
 def curve(results: Record, corpus: str, tool: str) -> list[tuple[float, float]]:
     """CPU seconds and perplexity at the checkpoints of seed 0; of ours, of a fit each; the last as ``predicted``."""
     if TOOLS[tool].maker == "ours":
-        rows = [row for name in (f"{tool} 1/4", f"{tool} 1/2", tool) for row in rows_of(results, corpus, name)[:1]]
+        names = [name for name in (f"{tool} 1/4", f"{tool} 1/2", tool) if name in TOOLS]
+        rows = [row for name in names for row in rows_of(results, corpus, name)[:1]]
         return [(row["cpu_s"], predicted(row)) for row in rows]
     first = rows_of(results, corpus, tool)[:1]
     return [

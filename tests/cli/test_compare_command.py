@@ -24,7 +24,9 @@ QUICK = ("--model", "hdp", "--model", "lda", "--topics", 4, "--prior", 0.1, "--s
 def compared(shelf, tmp_path_factory):
     """A comparison, and what the command printed."""
     folder = tmp_path_factory.mktemp("compared") / "comparison"
-    return folder, diln("compare", shelf / "corpus", "-o", folder, *QUICK)
+    with pytest.MonkeyPatch.context() as patched:  # this is made before any test's own width is set
+        patched.setattr(console.OUT, "width", console.WIDE)
+        return folder, diln("compare", shelf / "corpus", "-o", folder, *QUICK)
 
 
 def test_a_comparison_prints_a_table_and_writes_it_with_its_figure(compared):
