@@ -5,7 +5,7 @@ weights have the covariance I, and one at 0:
 
     P ~ Wishart(T + 1 + c, I / c)      mu ~ N(0, Sigma)
 
-so that Sigma is well conditioned however few documents there are.
+so that Sigma has an inverse however few documents there are; the larger c, the better it is conditioned.
 """
 
 from collections.abc import Callable
