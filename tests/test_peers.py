@@ -18,6 +18,7 @@ from peers.figure import envelope
 from peers.judge import TOLERANCE, TURNS, Judge, token_probabilities
 from peers.plan import CORPORA, Run, ordered
 from peers.split import split
+from peers.tools import Watched
 from peers.watch import State, Watch
 
 ROOT = Path(__file__).parents[1]
@@ -58,6 +59,7 @@ def test_every_tool_is_run_and_judged(results):
         assert 0 < row["in_use"] <= row["topics"]
         assert row["checkpoints"][-1]["perplexity"] == row["perplexity"]
     assert len(rows["scikit-learn LDA 50"]["checkpoints"]) > 1
+    assert all(row["passes"] == row["units"] for row in rows.values())  # one chunk holds these few documents
 
 
 def test_a_second_call_runs_nothing(results, arguments, data, monkeypatch, capsys):
@@ -166,12 +168,25 @@ def test_the_clock_stands_while_a_checkpoint_is_judged(monkeypatch):
     assert watch.marks_of(1, capped=False) == [1]
 
 
+def test_a_part_of_the_documents_is_a_part_of_a_pass():
+    clock = Watch([100], True, 1, lambda clock, state: True)
+    documents = Watched(csr_array(np.ones((60, 2), int)), 25, clock)
+    documents.state = lambda: made_state(0)
+    clock.start()
+    list(documents)
+    assert (clock.units, clock.passes) == (2, 2 / 3)  # the third part is done when the next pass begins
+
+
 def test_a_capped_fit_goes_on_while_it_gains():
-    rows = [{"cpu_s": 10.0, "perplexity": 2000.0}, {"cpu_s": 20.0, "perplexity": 1995.0}]
+    def seen(cpu_s, perplexity, passes=2.0):
+        return {"cpu_s": cpu_s, "perplexity": perplexity, "passes": passes}
+
+    rows = [seen(10.0, 2000.0), seen(20.0, 1995.0)]
     assert gains(rows[:1], 40)
     assert not gains(rows, 40)
     assert gains(rows, 80)  # a quarter of the cap has not passed yet
-    assert gains([rows[0], {"cpu_s": 20.0, "perplexity": 1980.0}], 40)
+    assert gains([rows[0], seen(20.0, 1980.0)], 40)
+    assert gains([rows[0], seen(20.0, 1995.0, passes=0.9)], 40)  # some documents have not been seen
 
 
 def test_the_most_telling_runs_come_first_and_each_comes_once():

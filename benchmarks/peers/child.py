@@ -38,7 +38,8 @@ def main() -> None:
     def judged(watch: Watch, state: State) -> bool:
         path = states / f"{watch.units}.npz"
         np.savez(path, topics=state.topics, prior=state.prior, tokens=state.tokens)
-        say({"state": str(path), "units": watch.units, "cpu_s": watch.cpu, "wall_s": watch.wall, "peak_mb": watch.peak})
+        spent = {"cpu_s": watch.cpu, "wall_s": watch.wall, "peak_mb": watch.peak}
+        say({"state": str(path), "units": watch.units, "passes": watch.passes, **spent})
         answer = sys.stdin.readline()
         if not answer:
             raise SystemExit("nobody is there to judge any more")

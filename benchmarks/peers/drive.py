@@ -109,7 +109,9 @@ def _judged(said: Record, judge: Judge) -> Seen:
 
 
 def gains(rows: Sequence[Record], cap: float) -> bool:
-    """Whether perplexity has fallen enough since a quarter of the cap ago, or nobody can know yet."""
+    """Whether documents are still new, or perplexity has fallen enough since a quarter of the cap ago."""
+    if rows[-1]["passes"] < 1:
+        return True
     before = [row for row in rows if row["cpu_s"] <= rows[-1]["cpu_s"] - APART * cap]
     return not before or bool(rows[-1]["perplexity"] <= GAIN * before[-1]["perplexity"])
 

@@ -67,7 +67,7 @@ def _tools() -> dict[str, Tool]:
         sized[f"tomotopy LDA {size}"] = Tool("tomotopy_lda", {"size": size}, capped=False, states=True)
         sized[f"scikit-learn LDA {size}"] = Tool("sklearn_lda", {"size": size})
         sized[f"gensim LDA {size}"] = Tool("gensim_lda", {"size": size})
-        sized[f"lda {size}"] = Tool("lda_lda", {"size": size}, states=True)
+        sized[f"lda {size}"] = Tool("lda_lda", {"size": size}, states=True, never=("arxiv_200k",))
     others = {
         "gensim HDP": Tool("gensim_hdp"),
         "tomotopy HDP": Tool("tomotopy_hdp", states=True),

@@ -128,10 +128,11 @@ def sklearn_lda(folder: Path, watch: Watch, seed: int, eta: float, size: int) ->
     def state() -> State:
         return State.of(model.components_, np.full(size, model.doc_topic_prior_), model.components_.sum(axis=1))
 
+    watch.units_of_a_pass = -(-train.shape[0] // chunk_size(train))
     watch.start()
     while True:
         order = rng.permutation(train.shape[0])
-        for rows in np.array_split(order, -(-len(order) // chunk_size(train))):
+        for rows in np.array_split(order, watch.units_of_a_pass):
             model.partial_fit(train[rows])
             if not watch.more(1, state):
                 return lambda observed: np.asarray(model.transform(observed))
@@ -148,6 +149,7 @@ class Watched:
         self.documents, self.chunk, self.watch = pairs_of(counts), chunk, watch
         self.state: Callable[[], State] | None = None
         self.begun = False
+        watch.units_of_a_pass = -(-len(self.documents) // chunk)
 
     def __len__(self) -> int:
         return len(self.documents)

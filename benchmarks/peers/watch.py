@@ -40,7 +40,13 @@ class Watch:
     ) -> None:
         self.marks, self.capped, self.threads, self.judged = list(marks), capped, threads, judged
         self.units, self.cpu, self.wall, self.peak = 0, 0.0, 0.0, 0.0
+        self.units_of_a_pass = 1  # more where a unit of work is a part of the documents
         self._since = (0.0, 0.0)
+
+    @property
+    def passes(self) -> float:
+        """How often each document has been seen."""
+        return self.units / self.units_of_a_pass
 
     @property
     def stride(self) -> int:
