@@ -22,7 +22,7 @@ from peers.tools import Watched
 from peers.watch import State, Watch
 
 ROOT = Path(__file__).parents[1]
-TOOLS = ["DILN", "scikit-learn LDA 50", "gensim LDA 50", "gensim HDP"]
+TOOLS = ["DILN", "scikit-learn LDA 50", "gensim LDA 50", "lda 50", "gensim HDP", "tomotopy HDP", "tomotopy CTM 50"]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_every_tool_is_run_and_judged(results):
     assert list(rows) == TOOLS
     for row in rows.values():
         assert 1 < row["perplexity"] < 160, row
-        assert 1 < row["own_perplexity"] < 160, row
+        assert 1 < row["own_perplexity"] < 1.5 * row["perplexity"], row  # far above where topics are mistaken
         assert row["cpu_s"] > 0 and row["wall_s"] > 0 and row["peak_mb"] > 10
         assert -1 <= row["coherence"] <= 1
         assert 0 < row["in_use"] <= row["topics"]

@@ -101,8 +101,9 @@ def tomotopy_hdp(folder: Path, watch: Watch, seed: int, eta: float) -> Own:
 
     model = tomotopy.HDPModel(initial_k=FIRST_TOPICS, eta=eta, seed=seed)
     own = tomotopy_fit(folder, watch, model, lambda seen: seen.convert_to_lda()[0], lambda seen: seen.alpha)
-    live = [k for k in range(model.k) if model.is_live_topic(k)]  # the others are not in the state either
-    return lambda observed: own(observed)[:, live]
+    places = np.asarray(model.convert_to_lda()[1])  # of its topics in a state; -1 of those that are not there
+    inside = np.flatnonzero(places >= 0)
+    return lambda observed: own(observed)[:, inside[np.argsort(places[inside])]]
 
 
 def tomotopy_ctm(folder: Path, watch: Watch, seed: int, eta: float, size: int) -> Own:
