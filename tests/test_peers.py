@@ -8,17 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, save_npz
+from sklearn.decomposition import LatentDirichletAllocation
 
 from diln import Corpus
 from diln.simulate import lda_corpus
-from peers import command, pages, tables, watch
+from peers import command, pages, tables, tools, watch
 from peers import results as kept
 from peers.drive import gains
 from peers.figure import envelope
 from peers.judge import TOLERANCE, TURNS, Judge, token_probabilities
 from peers.plan import CORPORA, Run, ordered
 from peers.split import split
-from peers.tools import Watched
 from peers.watch import State, Watch
 
 ROOT = Path(__file__).parents[1]
@@ -170,11 +170,26 @@ def test_the_clock_stands_while_a_checkpoint_is_judged(monkeypatch):
 
 def test_a_part_of_the_documents_is_a_part_of_a_pass():
     clock = Watch([100], True, 1, lambda clock, state: True)
-    documents = Watched(csr_array(np.ones((60, 2), int)), 25, clock)
+    documents = tools.Watched(csr_array(np.ones((60, 2), int)), 25, clock)
     documents.state = lambda: made_state(0)
     clock.start()
     list(documents)
     assert (clock.units, clock.passes) == (2, 2 / 3)  # the third part is done when the next pass begins
+
+
+def test_a_unit_of_work_is_one_step_of_the_library(tmp_path, monkeypatch):
+    made = []
+
+    def kept(*given, **named):
+        made.append(LatentDirichletAllocation(*given, **named))
+        return made[-1]
+
+    monkeypatch.setattr("sklearn.decomposition.LatentDirichletAllocation", kept)
+    monkeypatch.setattr(tools, "CHUNKS", (200, 200))  # more than the library takes at a time unless told
+    save_npz(tmp_path / "train.npz", csr_array(lda_corpus(400, 20, 2, doc_length=5, rng=0).corpus.counts))
+    clock = Watch([3], False, 1, lambda clock, state: True)
+    tools.sklearn_lda(tmp_path, clock, seed=0, eta=0.1, size=2)
+    assert (made[0].n_batch_iter_ - 1, clock.units, clock.passes) == (3, 3, 1.5)
 
 
 def test_a_capped_fit_goes_on_while_it_gains():

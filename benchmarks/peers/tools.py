@@ -18,7 +18,9 @@ from peers.watch import Array, State, Watch
 Own = Callable[[csr_array], Array]
 OUR_SWEEPS, GROWN, GROWN_SWEEPS = 150, 20_000, 105  # sweeps of ours unless told, and beyond so many documents
 INFERRED = 100  # sweeps of tomotopy's own inference of a test document
-CHUNKS = 128, 1024  # documents of a stochastic step: a tenth of all of them, from, to
+CHUNKS = 128, 4096  # documents of a stochastic step: a tenth of all of them, from, to
+GENSIM_CHUNK = 2000  # of gensim's LDA at least: its own, and on validation documents better than fewer
+HDP_CHUNK = 1024  # of gensim's HDP at most
 DECAY = 0.6  # of steps of gensim's HDP; its own, 1, predicts validation documents worse
 FIRST_TOPICS = 100  # that tomotopy's HDP starts with
 LOGNORMAL = 5.0  # weight of the prior of CTM's documents, where they are judged as if it were a Dirichlet's
@@ -121,15 +123,16 @@ def sklearn_lda(folder: Path, watch: Watch, seed: int, eta: float, size: int) ->
     from sklearn.decomposition import LatentDirichletAllocation
 
     train, rng = counts_of(folder), np.random.default_rng(seed)
+    chunk = chunk_size(train)
     model = LatentDirichletAllocation(
         size, topic_word_prior=eta, learning_method="online", total_samples=train.shape[0], random_state=seed,
-        n_jobs=watch.threads,
+        n_jobs=watch.threads, batch_size=chunk,
     )  # fmt: skip
 
     def state() -> State:
         return State.of(model.components_, np.full(size, model.doc_topic_prior_), model.components_.sum(axis=1))
 
-    watch.units_of_a_pass = -(-train.shape[0] // chunk_size(train))
+    watch.units_of_a_pass = -(-train.shape[0] // chunk)
     watch.start()
     while True:
         order = rng.permutation(train.shape[0])
@@ -181,7 +184,7 @@ def gensim_lda(folder: Path, watch: Watch, seed: int, eta: float, size: int) -> 
 
     train = counts_of(folder)
     names = {i: str(i) for i in range(train.shape[1])}
-    corpus = Watched(train, chunk_size(train), watch)
+    corpus = Watched(train, max(GENSIM_CHUNK, chunk_size(train)), watch)
     model = LdaModel(
         id2word=names, num_topics=size, alpha="auto", eta="auto", chunksize=corpus.chunk, random_state=seed,
         eval_every=None,
@@ -211,7 +214,7 @@ def gensim_hdp(folder: Path, watch: Watch, seed: int, eta: float) -> Own:
             return State.of(self.lda_beta, np.maximum(self.lda_alpha, 1e-12), self.m_lambda.sum(axis=1))
 
     train = counts_of(folder)
-    corpus = Watched(train, chunk_size(train), watch)
+    corpus = Watched(train, min(HDP_CHUNK, chunk_size(train)), watch)
     names = {i: str(i) for i in range(train.shape[1])}
     model = WatchedHDP(corpus, names, chunksize=corpus.chunk, max_time=1e9, kappa=DECAY, eta=eta, random_state=seed)
     return lambda observed: shares_of(model.inference(pairs_of(observed)))
