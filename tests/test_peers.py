@@ -243,7 +243,7 @@ def made():
 def test_tables_show_every_seed_and_the_best_number_of_topics(made):
     assert "| DILN | **1500, 1510** |" in tables.perplexity(made)
     assert "| tomotopy LDA 200 | 1700 |" in tables.perplexity(made)
-    assert "| ap | tomotopy LDA 200: 1700 (40 s) | 1600 (9 s) | 1505 (11 s) |" in tables.headline(made)
+    assert "| ap | tomotopy LDA 200: 1700 (40 s) | 1600 (9 s) | 1505 (11 s) | -11.5% |" in tables.headline(made)
     assert "| ap | 1700 | 3 s | 9 s | 8 s (200) | 40 s (200) |" in tables.time_to(made)
     assert "| ap | 2125 | 3 s | 9 s | 8 s (200) | 8 s (50) |" in tables.time_to(made)
     assert "1750 / 1700 / -" in tables.judged(made)
@@ -251,6 +251,14 @@ def test_tables_show_every_seed_and_the_best_number_of_topics(made):
     assert "| ap | tomotopy LDA 100 | 0.02: 1800, 0.1: 1700 | 0.1 |" in tables.priors(made)
     assert "| ap | tomotopy LDA 200 | not tried | 0.05 |" in tables.priors(made)
     assert envelope(made, "ap", "tomotopy LDA") == [(4.0, 2600.0), (8.0, 2000.0), (40.0, 1700.0)]
+
+
+def test_times_leave_out_who_never_gets_there_and_show_nothing_where_nothing_was_run(made):
+    made["rows"] += [row_of("gensim HDP", 4000.0, 9.0), row_of("tomotopy HDP", 1000.0, 5.0, corpus="nyt", eta=0.05)]
+    table = tables.time_to(made)
+    assert "gensim HDP" not in table
+    assert "| ap | 1700 | 3 s | 9 s | 8 s (200) | 40 s (200) |  |" in table
+    assert "| nyt | 1000 |  |  |  |  | 5 s |" in table
 
 
 def test_tables_are_put_between_the_markers_of_a_page(made):

@@ -62,16 +62,17 @@ def _tools() -> dict[str, Tool]:
             ("diln LDA 200", {"n_components": 200, "doc_topic_prior": "auto"}, ()),
         )
     }  # fmt: skip
-    sized: dict[str, Tool] = {}
-    for size in SIZES:
-        sized[f"tomotopy LDA {size}"] = Tool("tomotopy_lda", {"size": size}, capped=False, states=True)
-        sized[f"scikit-learn LDA {size}"] = Tool("sklearn_lda", {"size": size})
-        sized[f"gensim LDA {size}"] = Tool("gensim_lda", {"size": size})
-        sized[f"lda {size}"] = Tool("lda_lda", {"size": size}, states=True, never=("arxiv_200k",))
+    slow = ("arxiv_200k",)
+    sized = {
+        **{f"tomotopy LDA {size}": Tool("tomotopy_lda", {"size": size}, capped=False, states=True) for size in SIZES},
+        **{f"lda {size}": Tool("lda_lda", {"size": size}, states=True, never=slow) for size in SIZES},
+        **{f"scikit-learn LDA {size}": Tool("sklearn_lda", {"size": size}) for size in SIZES},
+        **{f"gensim LDA {size}": Tool("gensim_lda", {"size": size}) for size in SIZES},
+    }
     others = {
         "gensim HDP": Tool("gensim_hdp"),
         "tomotopy HDP": Tool("tomotopy_hdp", states=True),
-        "tomotopy CTM 50": Tool("tomotopy_ctm", {"size": 50}, states=True, never=("arxiv_200k",)),
+        "tomotopy CTM 50": Tool("tomotopy_ctm", {"size": 50}, states=True, never=slow),
     }
     return {**ours, **sized, **others}
 

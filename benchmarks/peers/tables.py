@@ -150,14 +150,15 @@ def curve(results: Record, corpus: str, tool: str) -> list[tuple[float, float]]:
 
 
 def time_to(results: Record) -> str:
-    """CPU seconds to a perplexity, by the number of topics that gets there first."""
-    families = list(dict.fromkeys(map(family_of, tools_of(results))))
+    """CPU seconds to a perplexity, by the number of topics that gets there first; without those who never do."""
     goals = [(corpus, goal * times) for corpus, goal in _goals(results) for times in TARGETS]
-    body = [
-        [corpus, f"{goal:.0f}", *(_reached(results, corpus, family, goal) for family in families)]
-        for corpus, goal in goals
-    ]
-    return markdown(["corpus", "perplexity", *families], body)
+    columns = {
+        family: [_reached(results, corpus, family, goal) for corpus, goal in goals]
+        for family in dict.fromkeys(map(family_of, tools_of(results)))
+    }
+    columns = {family: cells for family, cells in columns.items() if any("s" in cell for cell in cells)}
+    body = [[corpus, f"{goal:.0f}", *cells] for (corpus, goal), *cells in zip(goals, *columns.values(), strict=True)]
+    return markdown(["corpus", "perplexity", *columns], body)
 
 
 def _goals(results: Record) -> list[tuple[str, float]]:
@@ -172,16 +173,14 @@ def family_of(tool: str) -> str:
 
 
 def _reached(results: Record, corpus: str, family: str, goal: float) -> str:
-    """When the first of a family gets there, and with how many topics if it was told."""
+    """When the first of a family gets there, and with how many topics if it was told; nothing if it was not run."""
     sizes = [name for name in tools_of(results) if family_of(name) == family]
-    found = [
-        (cpu, name.removeprefix(family).strip())
-        for name in sizes
-        for cpu, value in curve(results, corpus, name)
-        if value <= goal * (1 + 1e-9)
+    points = [
+        (cpu, name.removeprefix(family).strip(), value) for name in sizes for cpu, value in curve(results, corpus, name)
     ]
+    found = [(cpu, size) for cpu, size, value in points if value <= goal * (1 + 1e-9)]
     if not found:
-        return "-"
+        return "-" if points else ""
     cpu, size = min(found)
     return f"{cpu:.0f} s" + (f" ({size})" if size else "")
 
@@ -200,17 +199,20 @@ def headline(results: Record) -> str:
     """For each corpus the best peer, HDP and DILN: mean perplexity over seeds, and CPU seconds."""
     body = []
     for corpus in corpora_of(results):
-        best = best_peer(results, corpus)
-        cells = [_mean(rows_of(results, corpus, name)) for name in OURS[::-1]]
-        if best is not None and all(cells):
-            body.append([corpus, f"{best}: {_mean(rows_of(results, corpus, best))}", *cells])
-    return markdown(["corpus", "best of the others", *OURS[::-1]], body)
+        best, ours = best_peer(results, corpus), [rows_of(results, corpus, name) for name in OURS[::-1]]
+        if best is not None and all(ours):
+            others = rows_of(results, corpus, best)
+            beside = _perplexity(ours[-1]) / _perplexity(others) - 1
+            body.append([corpus, f"{best}: {_mean(others)}", *map(_mean, ours), f"{100 * beside:+.1f}%"])
+    return markdown(["corpus", "best of the others", *OURS[::-1], "DILN beside the others"], body)
+
+
+def _perplexity(rows: Sequence[Record]) -> float:
+    return mean(map(predicted, rows))
 
 
 def _mean(rows: Sequence[Record]) -> str:
-    if not rows:
-        return ""
-    return f"{mean(map(predicted, rows)):.0f} ({mean(row['cpu_s'] for row in rows):.0f} s)"
+    return f"{_perplexity(rows):.0f} ({mean(row['cpu_s'] for row in rows):.0f} s)"
 
 
 def setting(results: Record) -> str:
