@@ -71,7 +71,7 @@ def _panel(panel: Any, results: Record, corpus: str, shown: dict[str, Any]) -> N
     lines = {family: found for family in STYLES if (found := envelope(results, corpus, family))}
     least = min(value for line in lines.values() for _, value in line)
     for family, line in lines.items():
-        if line[-1][1] > least * WORST:
+        if line[-1][1] > least * WORST:  # all of it is above the frame
             continue
         colour, width, order = STYLES[family]
         alone = len(line) == 1  # a point that no line leads to has to be seen

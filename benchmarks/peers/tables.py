@@ -43,11 +43,14 @@ def peers_of(results: Record) -> list[str]:
     return [name for name in tools_of(results) if TOOLS[name].maker != "ours"]
 
 
+def mean_of(rows: Sequence[Record]) -> float:
+    """Mean perplexity over seeds."""
+    return mean(map(predicted, rows))
+
+
 def best_peer(results: Record, corpus: str) -> str | None:
     """The peer of least mean perplexity on a corpus, number of topics included."""
-    found = [
-        (mean(map(predicted, rows)), name) for name in peers_of(results) if (rows := rows_of(results, corpus, name))
-    ]
+    found = [(mean_of(rows), name) for name in peers_of(results) if (rows := rows_of(results, corpus, name))]
     return min(found)[1] if found else None
 
 
@@ -73,12 +76,7 @@ def perplexity(results: Record) -> str:
     """Perplexity of test documents, every seed; the least mean of a corpus in bold."""
     names, tools = corpora_of(results), tools_of(results)
     body = []
-    means = {
-        (tool, name): mean(map(predicted, rows))
-        for tool in tools
-        for name in names
-        if (rows := rows_of(results, name, tool))
-    }
+    means = {(tool, name): mean_of(rows) for tool in tools for name in names if (rows := rows_of(results, name, tool))}
     for tool in tools:
         line = [tool]
         for name in names:
@@ -202,17 +200,13 @@ def headline(results: Record) -> str:
         best, ours = best_peer(results, corpus), [rows_of(results, corpus, name) for name in OURS[::-1]]
         if best is not None and all(ours):
             others = rows_of(results, corpus, best)
-            beside = _perplexity(ours[-1]) / _perplexity(others) - 1
+            beside = mean_of(ours[-1]) / mean_of(others) - 1
             body.append([corpus, f"{best}: {_mean(others)}", *map(_mean, ours), f"{100 * beside:+.1f}%"])
-    return markdown(["corpus", "best of the others", *OURS[::-1], "DILN beside the others"], body)
-
-
-def _perplexity(rows: Sequence[Record]) -> float:
-    return mean(map(predicted, rows))
+    return markdown(["corpus", "best of the others", *OURS[::-1], "DILN beside it"], body)
 
 
 def _mean(rows: Sequence[Record]) -> str:
-    return f"{_perplexity(rows):.0f} ({mean(row['cpu_s'] for row in rows):.0f} s)"
+    return f"{mean_of(rows):.0f} ({mean(row['cpu_s'] for row in rows):.0f} s)"
 
 
 def setting(results: Record) -> str:

@@ -132,7 +132,8 @@ class Table(Study):
         """The table."""
         chains = {model: self._of(model, settings, shelf) for model in settings.models}
         means = {model: over_seeds(runs, shelf, settings.n_docs) for model, runs in chains.items()}
-        rows = tuple(self._row(model, settings, shelf, chains, means) for model in settings.models)
+        logs = {model: seed_logs(runs, shelf, settings.n_docs) for model, runs in chains.items()}
+        rows = tuple(self._row(model, settings, shelf, runs, means, logs) for model, runs in chains.items())
         edges = [edge for row in rows for chosen in row.chosen for edge in at_the_edge(settings, row.model, chosen)]
         notes = [f"{EDGE}: {', '.join(dict.fromkeys(edges))}"] if edges else []
         return TableView(rows, (*notes, *([ALONE] if settings.seeds == 1 else [])))
@@ -141,19 +142,22 @@ class Table(Study):
         return [run for run in self.then(settings, shelf) if run.model == model]
 
     def _row(
-        self, model: str, settings: Settings, shelf: Shelf, chains: dict[str, list[Run]], means: dict[str, Completed]
+        self,
+        model: str,
+        settings: Settings,
+        shelf: Shelf,
+        runs: list[Run],
+        means: dict[str, Completed],
+        logs: dict[str, list[float]],
     ) -> Row:
-        runs = chains[model]
         scores = tuple(_score(run, shelf.read(run)) for run in runs)
-        every = {one: seed_logs(of, shelf, settings.n_docs) for one, of in chains.items()}
-        logs = every[model]
         return Row(
             model=model,
             chosen=tuple(choose(settings, shelf, model, split) for split in range(settings.splits)),
             perplexity=means[model].perplexity,
             standard_error=means[model].standard_error,
-            spread=float(np.std(np.exp(logs), ddof=1)) if len(logs) > 1 else None,
-            against=beside_the_best(model, means, every),
+            spread=float(np.std(np.exp(logs[model]), ddof=1)) if len(logs[model]) > 1 else None,
+            against=beside_the_best(model, means, logs),
             topics_in_use=_mean(scores, "topics_in_use"),
             npmi=_mean(scores, "npmi"),
             diversity=_mean(scores, "diversity"),
