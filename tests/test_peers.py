@@ -22,7 +22,10 @@ from peers.split import split
 from peers.watch import State, Watch
 
 ROOT = Path(__file__).parents[1]
-TOOLS = ["DILN", "scikit-learn LDA 50", "gensim LDA 50", "lda 50", "gensim HDP", "tomotopy HDP", "tomotopy CTM 50"]
+TOOLS = [
+    "DILN", "tomotopy LDA 50", "scikit-learn LDA 50", "gensim LDA 50", "lda 50", "gensim HDP", "tomotopy HDP",
+    "tomotopy CTM 50",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
