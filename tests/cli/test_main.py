@@ -1,12 +1,13 @@
-"""What becomes of errors that no command expects, and of numbers that JSON does not have."""
+"""What becomes of errors that no command expects, of warnings, and of numbers that JSON does not have."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
 from commands import diln
 
-from diln.cli.console import say_json
+from diln.cli.console import plain_warnings, say_json
 from diln.models.fitted import Fitted
 
 
@@ -44,6 +45,17 @@ def test_other_errors_show_where_they_came_from(error, fails_with):
     fails_with(error)
     with pytest.raises(type(error), match="broken"):
         diln("topics", "model")
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [(UserWarning, True), (RuntimeWarning, True), (FutureWarning, True), (ResourceWarning, False),
+     (DeprecationWarning, False), (PendingDeprecationWarning, False), (ImportWarning, False)],
+)  # fmt: skip
+def test_warnings_are_a_line_each_and_those_for_programmers_none(kind, shown, capsys):
+    with plain_warnings():
+        warnings.warn("something is odd", kind, stacklevel=1)
+    assert capsys.readouterr().err == ("warning: something is odd\n" if shown else "")
 
 
 def test_json_has_null_for_numbers_that_are_none(capsys):

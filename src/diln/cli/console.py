@@ -68,7 +68,7 @@ def bar(share: float, width: int) -> str:
 
 @contextmanager
 def plain_warnings(reword: Callable[[str], str] = str) -> Iterator[None]:
-    """Show Python's warnings as a line each, without the code they came from."""
+    """Show Python's warnings as a line each, without the code they came from; those meant for programmers not at all."""
 
     def show(
         message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
@@ -77,6 +77,8 @@ def plain_warnings(reword: Callable[[str], str] = str) -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("default")
+        for meant_for_programmers in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
+            warnings.simplefilter("ignore", meant_for_programmers)
         warnings.showwarning = show
         yield
 
