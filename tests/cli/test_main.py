@@ -1,13 +1,14 @@
 """What becomes of errors that no command expects, of warnings, and of numbers that JSON does not have."""
 
 import json
+import signal
 import warnings
 
 import numpy as np
 import pytest
 from commands import diln
 
-from diln.cli.console import plain_warnings, say_json
+from diln.cli.console import plain_warnings, say_json, told_of_interrupts
 from diln.models.fitted import Fitted
 
 
@@ -45,6 +46,24 @@ def test_other_errors_show_where_they_came_from(error, fails_with):
     fails_with(error)
     with pytest.raises(type(error), match="broken"):
         diln("topics", "model")
+
+
+def hit_in_compiled_code(*_: object) -> None:
+    """As when Ctrl-C comes while NumPy's or numba's code is about to return."""
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt as error:
+        raise SystemError("returned a result with an exception set") from error
+
+
+def test_an_interrupt_stays_one_whatever_compiled_code_makes_of_it(monkeypatch, capsys):
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(Fitted, "load", hit_in_compiled_code)
+    assert diln("topics", "model") == (130, "", "")
+    with pytest.raises(KeyboardInterrupt), told_of_interrupts("nothing was lost"):
+        hit_in_compiled_code()
+    assert capsys.readouterr().err == "error: interrupted; nothing was lost\n"
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.parametrize(

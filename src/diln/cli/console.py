@@ -3,11 +3,13 @@
 import json
 import math
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, Self, TextIO
 
 from rich.console import Console
@@ -68,7 +70,7 @@ def bar(share: float, width: int) -> str:
 
 @contextmanager
 def plain_warnings(reword: Callable[[str], str] = str) -> Iterator[None]:
-    """Show Python's warnings as a line each, without the code they came from; those meant for programmers not at all."""
+    """Show Python's warnings as a line each, without the code they came from; none meant for programmers."""
 
     def show(
         message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
@@ -84,10 +86,35 @@ def plain_warnings(reword: Callable[[str], str] = str) -> Iterator[None]:
 
 
 @contextmanager
+def true_interrupts() -> Iterator[None]:
+    """Raise KeyboardInterrupt where compiled code that an interrupt hits makes another error of it."""
+    seen = []
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before) or threading.current_thread() is not threading.main_thread():
+        yield  # interrupts are not for this program, or not for this thread
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        seen.append(number)
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    except Exception as error:
+        if seen:
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def told_of_interrupts(outcome: str | Callable[[], str]) -> Iterator[None]:
     """Say what became of the work where it is interrupted."""
     try:
-        yield
+        with true_interrupts():
+            yield
     except KeyboardInterrupt:
         complain("error", f"interrupted; {outcome if isinstance(outcome, str) else outcome()}")
         raise

@@ -8,7 +8,7 @@ import typer
 
 from diln import __version__
 from diln.cli.compare import app as compare_app
-from diln.cli.console import complain, plain_warnings
+from diln.cli.console import complain, plain_warnings, true_interrupts
 from diln.cli.corpus import app as corpus_app
 from diln.cli.fit import app as fit_app
 from diln.cli.metrics import app as metrics_app
@@ -56,8 +56,10 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal or pipe may not have every character
     try:
-        with plain_warnings():
+        with plain_warnings(), true_interrupts():
             app()
+    except KeyboardInterrupt:
+        sys.exit(130)
     except DilnError as error:
         complain("error", str(error))
         sys.exit(2)
