@@ -4,14 +4,12 @@ import numpy as np
 import oracle
 import pytest
 from scipy.optimize import minimize
+from twins import each_real
 
 from diln.engine.threads import Threads
 from diln.inference.documents import FAR_BELOW, Documents, Summary
 from diln.inference.location_step import TILE, location_step, topic_values
 from diln.inference.weights import LocatedWeights, StickWeights
-
-REALS = [np.float32, np.float64]
-each_real = pytest.mark.parametrize("real", REALS, ids=lambda real: real.__name__)
 
 
 class Topics:

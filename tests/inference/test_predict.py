@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from scipy.special import expit, logsumexp
+from twins import each_real
 
 from diln.engine.threads import Threads
 from diln.inference.posterior import Posterior
 from diln.inference.predict import held_out, log_likelihood, mean_log_likelihood
 from diln.inference.weights import DirichletWeights, LocatedWeights, StickWeights
 
-REALS = [np.float32, np.float64]
-each_real = pytest.mark.parametrize("real", REALS, ids=lambda real: real.__name__)
 each_kind = pytest.mark.parametrize("kind", ["LDA", "HDP", "DILN"])
 
 

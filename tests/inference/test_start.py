@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from twins import each_real
 
 import diln.inference.start
 from diln.engine.threads import Threads
@@ -15,9 +16,6 @@ from diln.inference.start import (
     random_topics,
     smoothed,
 )
-
-REALS = [np.float32, np.float64]
-each_real = pytest.mark.parametrize("real", REALS, ids=lambda real: real.__name__)
 
 
 def as_counts(x):

@@ -5,16 +5,13 @@ import pytest
 from scipy import stats
 from scipy.sparse import csr_array
 from scipy.special import digamma, gammaln
+from twins import each_real
 
 from diln.engine.threads import Threads
 from diln.inference.documents import Summary
 from diln.inference.posterior import TERMS_AT_ONCE, Posterior, Visited, shares, whole_like
 from diln.inference.topic_step import FLOOR, expected_topics, gather_statistics, topic_term
 from diln.inference.weights import DirichletWeights
-
-REALS = [np.float32, np.float64]
-each_real = pytest.mark.parametrize("real", REALS, ids=lambda real: real.__name__)
-
 
 # Statistics
 
