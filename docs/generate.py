@@ -10,6 +10,7 @@ import os
 from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -34,9 +35,17 @@ line-height: {line_height}px; font-variant-east-asian: full-width; }}
 def command_reference() -> str:
     """Every command with its options, as Markdown."""
     command = typer.main.get_command(app)
+    _tell_all(command)
     context = typer.Context(command, info_name="diln")
     text = get_docs_for_click(obj=command, ctx=context, name="diln", title="Command line")
     return f"{text.strip()}\n"
+
+
+def _tell_all(command: Any) -> None:
+    """Have a list of commands say what each does in whole sentences."""
+    for part in getattr(command, "commands", {}).values():
+        part.short_help = " ".join(part.help.split("\n\n")[0].split())
+        _tell_all(part)
 
 
 def picture(command: str, width: int = 80) -> str:

@@ -61,6 +61,13 @@ def test_importing_diln_is_quick_and_loads_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize("name", ["analysis", "corpus", "datasets", "simulate"])
+def test_a_room_that_users_enter_is_there_without_an_import_of_its_own(name):
+    code = f"import diln; before = '{name}' in vars(diln); print(before, diln.{name}.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", f"diln.{name}"]
+
+
 def test_public_names_are_there():
     for name in diln.__all__:
         assert getattr(diln, name) is not None

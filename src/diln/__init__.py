@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from diln import corpus, datasets, simulate
+    from diln import analysis, corpus, datasets, simulate
     from diln.corpus import Corpus
     from diln.errors import DilnError, DilnWarning
     from diln.models.ctm import CTM
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "CTM", "DILN", "HDP", "LDA", "Corpus", "DilnError", "DilnWarning", "__version__", "corpus", "datasets", "load",
-    "simulate",
+    "CTM", "DILN", "HDP", "LDA", "Corpus", "DilnError", "DilnWarning", "__version__", "analysis", "corpus", "datasets",
+    "load", "simulate",
 ]  # fmt: skip
 
 _HOMES = {
@@ -29,7 +29,7 @@ _HOMES = {
     "LDA": "diln.models.lda",
     "load": "diln.models.loading",
 }
-_MODULES = {"corpus", "datasets", "simulate"}
+_MODULES = {"analysis", "corpus", "datasets", "simulate"}
 
 
 def __getattr__(name: str) -> Any:

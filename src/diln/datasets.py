@@ -54,7 +54,13 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def load_docs(**options: Unpack[TextOptions]) -> Corpus:
-    """The built-in documents as a corpus in memory; ``TextRule`` says what the options mean."""
+    """The built-in documents as a corpus in memory.
+
+    Parameters
+    ----------
+    **options
+        What is a token, and which terms and documents are kept: ``TextRule`` says what they mean.
+    """
     documents = read_docs()
     return Corpus.from_texts(
         [document.text for document in documents],

@@ -8,7 +8,14 @@ import pytest
 
 from diln.analysis.study import STUDIES, Comparison, Shelf, settings_for
 from diln.analysis.study.choice import at_the_edge, choose, trials
-from diln.analysis.study.settings import FEWEST_DOCUMENTS, default_topics, needs_topics
+from diln.analysis.study.settings import (
+    ENOUGH_TOKENS,
+    FEWEST_DOCUMENTS,
+    PRIORS,
+    TOPICS,
+    default_topics,
+    needs_topics,
+)
 from diln.corpus import Corpus
 from diln.corpus.splits import completion_rows
 from diln.errors import SourceError
@@ -21,6 +28,17 @@ SMALL = {"models": ("HDP", "LDA"), "topics": (3, 6), "priors": (0.05, 0.2), "see
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
     return diln_corpus(80, 40, 5, doc_length=30, rng=0).corpus
+
+
+def test_the_docstring_knows_what_is_tried_unless_told_otherwise():
+    text = " ".join(settings_for.__doc__.split())
+    topics, *priors = ("{}, {} and {}".format(*tried) for tried in (TOPICS, *PRIORS.values()))
+    for phrase in (
+        f"{FEWEST_DOCUMENTS} documents at least",
+        f"{topics} unless given, fewer for a corpus with fewer than {ENOUGH_TOKENS:,} tokens",
+        f"{priors[0]} unless given, {priors[1]} of variational inference",
+    ):
+        assert phrase in text
 
 
 def shelf_with(path, settings, perplexities) -> Shelf:

@@ -1,14 +1,13 @@
 """Topics in words: the largest first, under the numbers that they have everywhere."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
-from diln.analysis import in_use, largest_topics
+from diln import DILN
+from diln.analysis import correlated_pairs, in_use, largest_topics
 from diln.corpus import Corpus
 from diln.engine.threads import Threads
-from diln.inference.loops import topics_in_use
+from diln.inference import loops
 from diln.models.counts import CorpusRows
 from diln.models.fitted import Fitted
 from diln.models.fitting import fit
@@ -72,9 +71,17 @@ def test_only_topics_in_use_are_listed_unless_all_are_asked_for(fitted):
 
 def test_a_topic_is_in_use_if_it_holds_one_in_500_tokens():
     tokens = np.array([1e6, 2.1e3, 2.0e3, 0.0])
-    found = in_use(SimpleNamespace(posterior=SimpleNamespace(topic_tokens=tokens)))
-    assert found.tolist() == [True, True, False, False]
-    assert found.sum() == topics_in_use(tokens)
+    assert loops.in_use(tokens).tolist() == [True, True, False, False]
+    assert loops.topics_in_use(tokens) == 2
+
+
+@pytest.mark.parametrize("look", [largest_topics, in_use, correlated_pairs])
+def test_an_estimator_serves_as_well_as_the_model_that_it_holds(look):
+    model = DILN(4, max_iter=5, random_state=0)
+    with pytest.raises(ValueError, match="this DILN is not fitted yet; call fit first"):
+        look(model)
+    model.fit(small_corpus())
+    np.testing.assert_equal(look(model), look(model.fitted_))
 
 
 def test_more_words_than_there_are_terms_gives_all_terms(fitted):

@@ -84,6 +84,11 @@ def test_the_docstring_knows_what_stands_for_none(model):
     assert set(inspect.signature(model).parameters) <= set(re.findall(r"\w+", text))
 
 
+def test_the_docstring_of_perplexity_knows_how_many_draws_there_are():
+    default = inspect.signature(DILN.perplexity).parameters["n_draws"].default
+    assert f"at most; {default} unless given" in " ".join(DILN.perplexity.__doc__.split())
+
+
 def state(model):
     return model.fitted_.posterior.tensors()
 

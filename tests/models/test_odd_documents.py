@@ -72,6 +72,18 @@ def test_sampling_rounds_fractions_up_at_every_door(model):
         assert fitted.perplexity(odd) == up.perplexity(np.ceil(odd))
 
 
+@pytest.mark.parametrize("texts", [["fox and dog"], np.array([["fox", "dog"]]), [["fox", "dog"]]])
+def test_texts_are_refused_with_what_counts_them(texts):
+    model = LDA(2, max_iter=2, random_state=0)
+    with pytest.raises(ValueError, match=r"^LDA was given text; give counts: Corpus.from_texts\(texts\)$"):
+        model.fit(texts)
+    model.fit(Corpus.from_texts(["fox dog fox", "dog fox"], stop_words=None))
+    with pytest.raises(ValueError, match=r"Corpus.from_texts\(texts, vocabulary=model.vocabulary_\)$"):
+        model.transform(texts)
+    told = Corpus.from_texts(["fox and dog"], vocabulary=model.vocabulary_)
+    assert model.transform(told).sum() == pytest.approx(1)
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_counts_of_another_vocabulary_are_refused(model):
     fitted = small(model).fit(COUNTS)

@@ -16,12 +16,24 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far two models say the same of which topics go together."""
+    """How far two models say the same of which topics go together.
 
-    correlation: float | None  # of one model's correlations with the other's; None where they do not vary
-    signs: float | None  # share of the strong correlations with the same sign in both; None where none is strong
-    n_topics: int  # topics that are in both models
-    n_strong: int  # pairs of these with a correlation of 0.5 or more, or -0.5 or less, in either model
+    Attributes
+    ----------
+    correlation : float or None
+        Of one model's correlations with the other's; None where they do not vary.
+    signs : float or None
+        Share of the strong correlations with the same sign in both; None where none is strong.
+    n_topics : int
+        Topics that are in both models.
+    n_strong : int
+        Pairs of these with a correlation of 0.5 or more, or -0.5 or less, in either model.
+    """
+
+    correlation: float | None
+    signs: float | None
+    n_topics: int
+    n_strong: int
 
     def to_json(self) -> dict[str, Any]:
         """As plain numbers."""
@@ -29,9 +41,19 @@ class Agreement:
 
 
 def agreement(first: Model, second: Model, matching: Matching | None = None) -> Agreement | None:
-    """Compare the correlations of topics that are in both models; None unless both models have correlations.
+    """Compare the correlations of topics that are in both models.
 
-    ``matching`` is what ``match_topics`` says of the two, where that is known already.
+    Parameters
+    ----------
+    first, second : DILN, HDP, LDA or CTM
+        Fitted estimators, or what ``diln.load`` reads.
+    matching : Matching, optional
+        What ``match_topics`` says of the two, where that is known already.
+
+    Returns
+    -------
+    Agreement or None
+        None unless both models have correlations: DILN and CTM do.
     """
     one, two = fitted_of(first).correlation, fitted_of(second).correlation
     if one is None or two is None:

@@ -19,31 +19,69 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TopicQuality:
-    """A topic and how good it is."""
+    """A topic and how good it is.
+
+    Attributes
+    ----------
+    id : int
+        Its number: the column of ``transform``, and the same everywhere else.
+    weight : float
+        The share of the tokens that it holds.
+    words : tuple of str
+        Its most probable words, the first the most so.
+    npmi, umass : float
+        Their coherence, as ``npmi`` and ``umass`` have it; 0 without a pair of words that the corpus has.
+    n_pairs : int
+        Pairs of its words that the corpus has; without one, coherence says nothing.
+    exclusivity : float
+        How much its words are its own, as ``exclusivity`` has it.
+    """
 
     id: int
     weight: float
     words: tuple[str, ...]
-    npmi: float  # 0 without a pair of words that the corpus has
-    umass: float  # the same
-    n_pairs: int  # pairs of its words that the corpus has; without one, coherence says nothing
+    npmi: float
+    umass: float
+    n_pairs: int
     exclusivity: float
 
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """A model's topics and how good they are; means are over topics in use, each counting alike."""
+    """A model's topics and how good they are; means are over topics in use, each counting alike.
 
-    topics: tuple[TopicQuality, ...]  # in use, the largest first
-    npmi: float  # mean over the topics with a pair of words that the corpus has
-    umass: float  # the same
+    Attributes
+    ----------
+    topics : tuple of TopicQuality
+        Those in use, the largest first.
+    npmi, umass : float
+        Means over the topics with a pair of words that the corpus has; 0 if there is none.
+    exclusivity : float
+        Mean over the topics.
+    diversity : float
+        Share of distinct words among the words of all topics.
+    effective_topics : float
+        How many topics of one size would be as diverse.
+    coverage : float
+        Share of the topics' distinct words that the corpus has.
+    n_scored : int
+        Topics with a pair of words that the corpus has.
+    n_docs : int
+        Documents of the corpus.
+    n_words : int
+        Words of each topic.
+    """
+
+    topics: tuple[TopicQuality, ...]
+    npmi: float
+    umass: float
     exclusivity: float
     diversity: float
     effective_topics: float
-    coverage: float  # share of the topics' distinct words that the corpus has
-    n_scored: int  # topics with a pair of words that the corpus has
-    n_docs: int  # of the corpus
-    n_words: int  # of each topic
+    coverage: float
+    n_scored: int
+    n_docs: int
+    n_words: int
 
     def to_json(self) -> dict[str, Any]:
         """As plain numbers."""
@@ -55,8 +93,8 @@ def quality(model: Model, corpus: "Corpus", n_words: int = 10, watch: "Watch | N
 
     Parameters
     ----------
-    model : Fitted, or a fitted estimator
-        The model.
+    model : DILN, HDP, LDA or CTM
+        A fitted estimator, or what ``diln.load`` reads.
     corpus : Corpus
         Where words are looked for together: the documents that the model was fitted to, or better others. Terms are
         matched by name.
@@ -64,6 +102,11 @@ def quality(model: Model, corpus: "Corpus", n_words: int = 10, watch: "Watch | N
         How many words of each topic.
     watch : Watch, optional
         Is told how far the counting is.
+
+    Returns
+    -------
+    Quality
+        Of all topics in use, and of each.
     """
     return qualities([model], corpus, n_words, watch)[0]
 
@@ -71,7 +114,24 @@ def quality(model: Model, corpus: "Corpus", n_words: int = 10, watch: "Watch | N
 def qualities(
     models: Sequence[Model], corpus: "Corpus", n_words: int = 10, watch: "Watch | None" = None
 ) -> list[Quality]:
-    """Measure several models, going through the corpus once."""
+    """Measure several models, going through the corpus once.
+
+    Parameters
+    ----------
+    models : list of DILN, HDP, LDA or CTM
+        Fitted estimators, or what ``diln.load`` reads.
+    corpus : Corpus
+        As ``quality`` has it.
+    n_words : int
+        As ``quality`` has it.
+    watch : Watch, optional
+        As ``quality`` has it.
+
+    Returns
+    -------
+    list of Quality
+        In the order of the models.
+    """
     every = [fitted_of(model) for model in models]
     for fitted in every:
         used_topics(fitted)  # raises if there is none, before the long work

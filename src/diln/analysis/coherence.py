@@ -25,12 +25,23 @@ class Together:
     """In how many documents words are found together.
 
     A word that no document has says nothing and is left out of everything.
+
+    Attributes
+    ----------
+    words : tuple of str
+        Those that were found, in the order given.
+    documents : (n_words, n_words)
+        Documents with both of two words; on the diagonal with the one.
+    n_docs : int
+        All documents, those without any of the words too.
+    n_missing : int
+        Words that no document has.
     """
 
-    words: tuple[str, ...]  # those that were found, in the order given
-    documents: Counts  # (n_words, n_words) with both of two words; on the diagonal with the one
-    n_docs: int  # all documents, those without any of the words too
-    n_missing: int  # words that no document has
+    words: tuple[str, ...]
+    documents: Counts
+    n_docs: int
+    n_missing: int
 
     @property
     def n_pairs(self) -> int:
@@ -43,6 +54,21 @@ def count_together(corpus: "Corpus", topics: Sequence[Sequence[str]], watch: "Wa
 
     The corpus is gone through once, some thousand documents at a time; beside these only the counts are in memory,
     (n_words, n_words) for each list.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Where words are looked for; terms are matched by name.
+    topics : lists of str
+        Words of each topic, the most probable first: ``umass`` takes them in this order. A word that stands twice in a
+        list counts once.
+    watch : Watch, optional
+        Is told how far the counting is.
+
+    Returns
+    -------
+    list of Together
+        One for each list, for ``npmi`` and ``umass``.
     """
     if not len(corpus):
         raise ValueError("the corpus has no documents; give one in which words can be found together")
@@ -89,6 +115,13 @@ def umass(together: Together, smoothing: float = 1.0) -> float:
 
     ln((D(v, w) + smoothing) / D(v)), where D counts documents and v comes before w in the topic. Words are in the
     order of their probability. Without any pair 0, which says nothing.
+
+    Parameters
+    ----------
+    together : Together
+        What ``count_together`` says of the topic's words.
+    smoothing : float
+        Above 0, so that there is a logarithm for words that are never found together.
     """
     if not smoothing > 0:
         raise ValueError(f"smoothing is {smoothing}; give a number above 0")

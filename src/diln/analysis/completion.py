@@ -20,10 +20,18 @@ CHANCE = 0.05  # of models that do not differ, those that are told apart all the
 
 @dataclass(frozen=True)
 class Completed:
-    """Documents of which a model saw a part and predicted the rest."""
+    """Documents of which a model saw a part and predicted the rest.
 
-    log_likelihood: Floats  # (n_docs,) log probability of each document's held-out tokens
-    tokens: Floats  # (n_docs,) how many these are
+    Attributes
+    ----------
+    log_likelihood : (n_docs,)
+        Log probability of each document's held-out tokens.
+    tokens : (n_docs,)
+        How many these are.
+    """
+
+    log_likelihood: Floats
+    tokens: Floats
 
     @cached_property
     def log_perplexity(self) -> float:
@@ -59,10 +67,20 @@ class Completed:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two models on the same documents: how far apart their log perplexities are."""
+    """Two models on the same documents: how far apart their log perplexities are.
 
-    value: float  # log perplexity of the first less that of the second: below 0 where the first is better
-    standard_error: float | None  # of the value; None for one document
+    Attributes
+    ----------
+    value : float
+        Log perplexity of the first less that of the second: below 0 where the first is better.
+    standard_error : float or None
+        Of the value, over documents; None for one document.
+    n_docs : int
+        Documents with a held-out token.
+    """
+
+    value: float
+    standard_error: float | None
     n_docs: int
 
     @property
@@ -88,15 +106,20 @@ def complete(model: Model, observed: Any, held_out: Any, n_jobs: int = 1, n_draw
 
     Parameters
     ----------
-    model : Fitted, or a fitted estimator
-        The model.
+    model : DILN, HDP, LDA or CTM
+        A fitted estimator, or what ``diln.load`` reads.
     observed, held_out : counts (n_docs, n_terms), sparse or not
         Two parts of each document, as ``Corpus.completion`` makes them, over the terms of the model.
     n_jobs : int
         Threads; -1 for one for each core. The result is the same for any number.
     n_draws : int, optional
         Average each document's probability over so many draws from the posterior, instead of taking the expected
-        topics and proportions.
+        topics and proportions. Of a model fitted by sampling they are the states that were kept.
+
+    Returns
+    -------
+    Completed
+        Its ``perplexity``, how sure that is, and each document's part in it.
     """
     from diln.models.counts import PART, as_rows
 
@@ -120,6 +143,16 @@ def compare_completions(first: Completed, second: Completed) -> Difference:
 
     Documents that are hard for one are hard for the other: document by document the models differ by far less than
     the documents do, and a difference shows that two perplexities with their standard errors would hide.
+
+    Parameters
+    ----------
+    first, second : Completed
+        What ``complete`` gave for two models and the same counts.
+
+    Returns
+    -------
+    Difference
+        Its ``better`` says whether one of the two is better by more than chance.
     """
     if not np.array_equal(first.tokens, second.tokens):
         raise ValueError(

@@ -4,35 +4,62 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diln.analysis.topics import in_use
-from diln.models.fitted import Fitted
+from diln.analysis.given import Model, fitted_of, in_use
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two topics and how they go together: above 0 where one makes the other more likely, below where less."""
+    """Two topics and how they go together: above 0 where one makes the other more likely, below where less.
+
+    Attributes
+    ----------
+    first, second : int
+        Numbers of the topics, the smaller one first.
+    correlation : float
+        From -1 to 1: cosine of their locations (DILN), or correlation of their log weights (CTM).
+    covariance : float
+        Inner product of their locations, or covariance of their log weights.
+    """
 
     first: int
     second: int
-    correlation: float  # from -1 to 1: cosine of their locations, or correlation of their log weights
-    covariance: float  # inner product of their locations, or covariance of their log weights
+    correlation: float
+    covariance: float
 
 
 @dataclass(frozen=True, slots=True)
 class Correlations:
-    """Pairs of topics that go together most, and that avoid each other most, the strongest first."""
+    """Pairs of topics, the strongest first.
+
+    Attributes
+    ----------
+    positive : tuple of Pair
+        Those that go together most.
+    negative : tuple of Pair
+        Those that avoid each other most.
+    """
 
     positive: tuple[Pair, ...]
     negative: tuple[Pair, ...]
 
 
-def correlated_pairs(fitted: Fitted, n_pairs: int = 10) -> Correlations:
+def correlated_pairs(model: Model, n_pairs: int = 10) -> Correlations:
     """The most positively and the most negatively correlated pairs of topics in use, so many of each at most.
 
-    A model with one topic in use has no pairs.
+    Parameters
+    ----------
+    model : DILN or CTM
+        A fitted estimator, or what ``diln.load`` reads.
+    n_pairs : int
+        How many pairs of each kind at most. A model with one topic in use has none.
+
+    Returns
+    -------
+    Correlations
     """
     if n_pairs < 1:
         raise ValueError(f"n_pairs is {n_pairs}; give a number from 1 on")
+    fitted = fitted_of(model)
     correlation, covariance = fitted.correlation, fitted.covariance
     if correlation is None or covariance is None:
         raise ValueError(

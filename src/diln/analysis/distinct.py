@@ -8,7 +8,15 @@ from diln.models.checks import check_whole
 
 
 def diversity(model: Model, n_words: int = 10) -> float:
-    """Share of distinct words among the most probable words of all topics in use: from 1 / n_topics to 1."""
+    """Share of distinct words among the most probable words of all topics in use: from 1 / n_topics to 1.
+
+    Parameters
+    ----------
+    model : DILN, HDP, LDA or CTM
+        A fitted estimator, or what ``diln.load`` reads.
+    n_words : int
+        How many words of each topic.
+    """
     fitted = fitted_of(model)
     top = _top(fitted.topic_word[used_topics(fitted)], n_words)
     return len(np.unique(top)) / top.size
@@ -19,6 +27,18 @@ def exclusivity(model: Model, n_words: int = 10) -> dict[int, float]:
 
     The mean over these words of p(w | k) / sum_j p(w | j), where j runs over the topics in use: 1 if no other topic
     has the words, 1 / n_topics if all have them alike.
+
+    Parameters
+    ----------
+    model : DILN, HDP, LDA or CTM
+        A fitted estimator, or what ``diln.load`` reads.
+    n_words : int
+        How many words of each topic.
+
+    Returns
+    -------
+    dict of float
+        By the topics' numbers.
     """
     fitted = fitted_of(model)
     used = used_topics(fitted)

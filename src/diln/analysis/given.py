@@ -5,7 +5,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.analysis.topics import in_use
+from diln.inference import loops
 from diln.models.fitted import Fitted
 
 
@@ -29,6 +29,11 @@ def fitted_of(model: Model) -> Fitted:
     if hasattr(model, "fit"):
         raise ValueError(f"this {kind} is not fitted yet; call fit first")
     raise TypeError(f"a {kind} was given as a model; give a fitted estimator, or what diln.load reads")
+
+
+def in_use(model: Model) -> NDArray[np.bool_]:
+    """For each topic whether it is in use: whether it holds at least one in 500 tokens."""
+    return loops.in_use(fitted_of(model).posterior.topic_tokens)
 
 
 def used_topics(fitted: Fitted) -> NDArray[np.int64]:

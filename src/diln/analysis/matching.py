@@ -14,19 +14,35 @@ SAME = 0.5  # affinity above which two topics are taken for the same
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A topic of one model and the topic of another that it goes with."""
+    """A topic of one model and the topic of another that it goes with.
+
+    Attributes
+    ----------
+    first, second : int
+        Their numbers in the one model and in the other.
+    affinity : float
+        1 for the same words with the same probabilities, 0 for no word in common.
+    """
 
     first: int
     second: int
-    affinity: float  # 1 for the same words with the same probabilities, 0 for no word in common
+    affinity: float
 
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """Topics of two models, each with at most one of the other, so that the affinities sum to as much as they can."""
+    """Topics of two models, each with at most one of the other, so that the affinities sum to as much as they can.
 
-    matches: tuple[Match, ...]  # the best first
-    n_topics: tuple[int, int]  # topics in use of the first and of the second model
+    Attributes
+    ----------
+    matches : tuple of Match
+        The best first; as many as the smaller model has topics in use.
+    n_topics : (int, int)
+        Topics in use of the first and of the second model.
+    """
+
+    matches: tuple[Match, ...]
+    n_topics: tuple[int, int]
 
     @property
     def mean(self) -> float:
@@ -53,6 +69,16 @@ def match_topics(first: Model, second: Model) -> Matching:
     """Find for the topics in use of one model those of another, over the same terms.
 
     By Hellinger's affinity of topics p and q, sum_w sqrt(p(w) q(w)), and the assignment with the largest sum.
+
+    Parameters
+    ----------
+    first, second : DILN, HDP, LDA or CTM
+        Fitted estimators, or what ``diln.load`` reads; of the same terms, in whatever order.
+
+    Returns
+    -------
+    Matching
+        Its ``share`` says how many of the topics are in both.
     """
     from scipy.optimize import linear_sum_assignment
 

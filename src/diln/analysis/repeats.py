@@ -14,12 +14,22 @@ from diln.analysis.matching import Matching, match_topics
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """Two of several models, by their places, and what they have in common."""
+    """Two of several models and what they have in common.
+
+    Attributes
+    ----------
+    first, second : int
+        Their places among the models, from 0 on.
+    topics : Matching
+        Which topics of the one go with which of the other.
+    correlations : Agreement or None
+        How far their correlations agree; None unless both models have correlations.
+    """
 
     first: int
     second: int
     topics: Matching
-    correlations: Agreement | None  # None unless both models have correlations
+    correlations: Agreement | None
 
     def to_json(self) -> dict[str, Any]:
         """As plain numbers."""
@@ -29,7 +39,13 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Stability:
-    """Several models, each two of them compared; means are over these pairs."""
+    """Several models, each two of them compared; means are over these pairs.
+
+    Attributes
+    ----------
+    repeats : tuple of Repeat
+        One for each two models.
+    """
 
     repeats: tuple[Repeat, ...]
 
@@ -65,7 +81,18 @@ class Stability:
 
 
 def stability(models: Sequence[Model]) -> Stability:
-    """Compare each two of several models of the same documents."""
+    """Compare each two of several models of the same documents.
+
+    Parameters
+    ----------
+    models : list of DILN, HDP, LDA or CTM
+        Two at least: fitted estimators, or what ``diln.load`` reads.
+
+    Returns
+    -------
+    Stability
+        Its ``mean`` and ``share`` are about topics, its ``correlation`` and ``signs`` about which go together.
+    """
     if len(models) < 2:
         raise ValueError(f"{len(models)} model was given; give at least two, fitted with different seeds")
     return Stability(tuple(_repeat(models, *pair) for pair in combinations(range(len(models)), 2)))

@@ -5,48 +5,60 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.inference import loops
-from diln.models.fitted import Fitted
+from diln.analysis.given import Model, fitted_of, in_use
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic: its number, the share of the tokens it holds, and its most probable words, the first the most so."""
+    """A topic in words.
 
-    id: int  # the column of ``transform``, and the same everywhere else
+    Attributes
+    ----------
+    id : int
+        Its number: the column of ``transform``, and the same everywhere else.
+    weight : float
+        The share of the tokens that it holds.
+    words : tuple of str
+        Its most probable words, the first the most so.
+    probabilities : tuple of float
+        Of these words.
+    """
+
+    id: int
     weight: float
     words: tuple[str, ...]
-    probabilities: tuple[float, ...]  # of the words
+    probabilities: tuple[float, ...]
 
 
 def largest_topics(
-    fitted: Fitted, n_topics: int | None = None, n_words: int = 10, *, unused: bool = False
+    model: Model, n_topics: int | None = None, n_words: int = 10, *, unused: bool = False
 ) -> list[Topic]:
     """The topics of a model, the largest first.
 
     Parameters
     ----------
-    fitted : Fitted
-        The model.
+    model : DILN, HDP, LDA or CTM
+        A fitted estimator, or what ``diln.load`` reads.
     n_topics : int, optional
         How many at most; all unless given.
     n_words : int
         How many words of each.
     unused : bool
         Whether topics that are not in use, those with less than one in 500 tokens, are among them.
+
+    Returns
+    -------
+    list of Topic
+        Of topics of the same size the one with the smaller number comes first.
     """
     for name, value in (("n_topics", n_topics), ("n_words", n_words)):
         if value is not None and value < 1:
             raise ValueError(f"{name} is {value}; give a number from 1 on")
+    fitted = fitted_of(model)
     weights, topics = fitted.topic_weights, fitted.topic_word
     wanted = np.ones(len(weights), bool) if unused else in_use(fitted)
     order = [int(k) for k in np.argsort(-weights, kind="stable") if wanted[k]]
     return [_topic(k, float(weights[k]), topics[k], fitted.vocabulary, n_words) for k in order[:n_topics]]
-
-
-def in_use(fitted: Fitted) -> NDArray[np.bool_]:
-    """For each topic whether it is in use: whether it holds at least one in 500 tokens."""
-    return loops.in_use(fitted.posterior.topic_tokens)
 
 
 def _topic(

@@ -105,6 +105,7 @@ def compare_command(
     prior: Annotated[
         list[float] | None,
         typer.Option(
+            "--topic-prior",
             "--prior",
             help="Prior of a topic's terms that is tried with every model; give it again for several.",
             show_default="0.015, 0.04 and 0.1; variational 0.05, 0.1 and 0.25",
@@ -117,8 +118,8 @@ def compare_command(
     passes: Annotated[
         int | None,
         typer.Option(
-            "--max-iter",
             "--passes",
+            "--max-iter",
             min=1,
             help="Sweeps or passes of a fit at most.",
             show_default="as diln fit has it",

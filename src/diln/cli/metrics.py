@@ -11,7 +11,7 @@ from rich.table import Table
 from diln.cli.console import OUT, ProgressLine, complain, facts, say_json
 from diln.cli.options import Given, JobsOption, JsonOption, QuietOption, takes
 from diln.cli.predict import tokens_of
-from diln.cli.source import FILES, READING, TOKENS, is_corpus, read_corpus
+from diln.cli.source import FILES, READING, SAME_TOKENS, is_corpus, read_corpus
 from diln.cli.tables import WORDS, counted, listed
 from diln.errors import SourceError
 
@@ -48,7 +48,7 @@ CorpusOption = Annotated[
     "diln metrics model --corpus corpus --top 20\n\n"
     "diln metrics seed-1 seed-2 seed-3 --corpus others.jsonl --text body",
 )
-@takes(reading=READING, text=TOKENS)
+@takes(reading=READING, text=SAME_TOKENS)
 def metrics_command(
     models: ModelsArg,
     corpus: CorpusOption,

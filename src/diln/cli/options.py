@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from copy import copy
 from enum import Enum
 from functools import wraps
 from pathlib import Path
@@ -72,6 +73,14 @@ def _parameter(name: str, kind: Any) -> inspect.Parameter:
     if isinstance(kind, inspect.Parameter):
         return kind.replace(kind=inspect.Parameter.KEYWORD_ONLY)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+
+
+def defaults_to(what: str, kind: Any) -> Any:
+    """An option with another default, in words, from its annotated type."""
+    values, option = get_args(kind)
+    option = copy(option)
+    option.show_default = what
+    return Annotated[values, option]
 
 
 def flag(kind: Any) -> str:

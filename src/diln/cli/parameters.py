@@ -143,6 +143,7 @@ PARAMETERS: Options = {
         int | None,
         _learning(
             "--passes",
+            "--max-iter",
             help="Sweeps or passes over the documents at most.",
             show_default="150, grow 105, online 1; variational 100, online 5",
         ),

@@ -11,7 +11,7 @@ from rich.markup import escape
 from diln.cli.console import OUT, ProgressLine, facts, say_json, told_of_interrupts
 from diln.cli.options import OUTPUT, Given, JobsOption, JsonOption, ModelArg, QuietOption, takes
 from diln.cli.proportions import Part, check_target, write
-from diln.cli.source import READING, TOKENS, SourceArg, is_corpus, read_corpus
+from diln.cli.source import READING, SAME_TOKENS, SourceArg, is_corpus, read_corpus
 from diln.cli.tables import states_kept
 from diln.errors import DilnError, SourceError
 
@@ -46,7 +46,7 @@ class Documents(NamedTuple):
     "diln transform model corpus -o proportions.parquet\n\n"
     "diln transform model new.jsonl -o proportions.csv --text body",
 )
-@takes(reading=READING, text=TOKENS)
+@takes(reading=READING, text=SAME_TOKENS)
 def transform_command(
     model: ModelArg,
     source: SourceArg,
@@ -69,6 +69,8 @@ def transform_command(
     """Write each document's proportions of topics: its id, its number of known tokens, and a column for each topic.
 
     A document without a known token (n_tokens 0) has the proportions that are expected of any document.
+
+    Text is counted by the rule of the model's own documents; its columns are found anew, or named by --text.
     """
     from diln.models.fitted import Fitted
 
@@ -90,8 +92,8 @@ def transform_command(
     OUT.print(facts(_described(documents, empty) | {"topics": f"{fitted.posterior.n_topics:,}"}))
 
 
-@app.command("evaluate", epilog="Example:\n\ndiln evaluate model held-out.jsonl --method draws --draws 50")
-@takes(reading=READING, text=TOKENS)
+@app.command("evaluate", epilog="Example:\n\ndiln evaluate model held-out.jsonl")
+@takes(reading=READING, text=SAME_TOKENS)
 def evaluate_command(
     model: ModelArg,
     source: SourceArg,
@@ -101,7 +103,8 @@ def evaluate_command(
         Method,
         typer.Option(
             "--method",
-            help="With expected topics and proportions, or averaged over draws of them (sampling: states kept).",
+            help="With expected topics and proportions, or averaged over draws of them (sampling: over the states that "
+            "diln fit --keep-states has kept).",
         ),
     ] = Method.plug_in,
     draws: Annotated[
@@ -116,6 +119,8 @@ def evaluate_command(
     """Compute how well a model predicts documents it has not seen: the perplexity of half of each, given the other.
 
     Lower is better; 1 would be perfect. Behind ± is the standard error, over documents.
+
+    Text is counted by the rule of the model's own documents; its columns are found anew, or named by --text.
     """
     from diln.analysis import complete
     from diln.models.counts import in_halves
@@ -181,7 +186,7 @@ def tokens_of(fitted: "Fitted") -> Given:
             f"the model's documents were counted with the tokenizer {fitted.rule['tokenizer']!r}, which the command "
             "does not have; count these in Python with it and vocabulary=model.vocabulary_"
         )
-    known = {name: value for name, value in fitted.rule.items() if name in TOKENS}
+    known = {name: value for name, value in fitted.rule.items() if name in SAME_TOKENS}
     return {**known, "ngram_range": tuple(known["ngram_range"])}
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from diln.cli.console import ProgressLine
-from diln.cli.options import Given, Options, flag
+from diln.cli.options import Given, Options, defaults_to, flag
 from diln.errors import SourceError
 from diln.files import MANIFEST
 
@@ -117,7 +117,9 @@ TOKENS: Options = {
     "lowercase": Annotated[
         bool | None, _tokens("--lowercase/--case", help="Whether case is ignored.", show_default="lowercase")
     ],
-    "min_length": Annotated[int | None, _tokens("--min-length", min=1, help="Characters a token needs; by default 3.")],
+    "min_length": Annotated[
+        int | None, _tokens("--min-length", min=1, help="Characters a token needs.", show_default="3")
+    ],
     "stop_words": Annotated[
         str | None,
         _tokens("--stop-words", help="english, sklearn, none, or a file with a word a line.", show_default="english"),
@@ -128,6 +130,7 @@ TOKENS: Options = {
     ],
     "token_pattern": Annotated[str | None, _tokens("--token-pattern", help="Regular expression of a token.")],
 }
+SAME_TOKENS: Options = {name: defaults_to("the model's", kind) for name, kind in TOKENS.items()}
 TERMS: Options = {
     "min_df": Annotated[
         str | None,

@@ -103,11 +103,16 @@ def build(
     overwrite : bool
         Whether a corpus that is there may be replaced.
     n_jobs : int
-        Number of processes.
+        Processes; -1 for one for each core.
     watch : Watch, optional
         Is told of guesses and of progress. By default guesses are written to the standard error stream.
     **options
         How the file is read (see ``ReadOptions``) and how text is made into counts (see ``TextRule``).
+
+    Returns
+    -------
+    Corpus
+        Mapped from the directory.
     """
     directory = Path(directory)
     opened, vocabulary, text = open_with(source, options)
@@ -132,12 +137,31 @@ def append(
 ) -> Corpus:
     """Add the documents of a source to a corpus on disk, by the rule it was built with.
 
-    The vocabulary stays as it is, or with ``grow`` takes up at its end the terms that, among the new documents alone,
-    are within the rule's limits: numbers of terms and rows of documents that are there never change. With
-    ``drop_duplicates`` repeats among the new documents are dropped, not those of documents there already.
+    Numbers of terms and rows of documents that are there never change. Where the rule drops duplicates, repeats among
+    the new documents are dropped, not those of documents there already.
 
-    Where the corpus was built with a ``tokenizer`` it must be given again. Where it was made from counts, ``TextRule``
-    says which options say how text is counted; otherwise none of them is taken. ``ReadOptions`` are taken always.
+    Parameters
+    ----------
+    source : path or Source
+        As ``build`` takes it.
+    directory : path
+        Where the corpus is.
+    grow : bool
+        Whether the vocabulary, which else stays as it is, takes up at its end the terms that, among the new documents
+        alone, are within the rule's limits.
+    n_jobs : int
+        As ``build`` has it.
+    watch : Watch, optional
+        As ``build`` has it.
+    **options
+        How the file is read (see ``ReadOptions``). How text is made into counts (see ``TextRule``) can be said only
+        where the corpus was made from counts, but for a ``tokenizer``, which must be given again where the corpus was
+        built with one.
+
+    Returns
+    -------
+    Corpus
+        The old documents and then the new ones.
     """
     directory = Path(directory)
     with writing(directory, "extend"):

@@ -80,9 +80,22 @@ class Corpus:
         n_jobs: int = 1,
         **options: Unpack[TextOptions],
     ) -> Self:
-        """Count documents given as strings; ``TextRule`` says what the options mean.
+        """Count documents given as strings.
 
-        With a ``vocabulary`` only its terms are counted, in its order, and none is dropped.
+        Parameters
+        ----------
+        texts : iterable of str
+            A string a document, gone through once.
+        ids : iterable, optional
+            What tells the documents apart; they are numbered unless it is given.
+        titles, dates, labels : iterable, optional
+            One for each document.
+        vocabulary : path or iterable of str, optional
+            The only terms to count, in this order, none of which is dropped; as a file, a term a line.
+        n_jobs : int
+            Processes; -1 for one for each core. The result is the same for any number.
+        **options
+            What is a token, and which terms and documents are kept: ``TextRule`` says what they mean.
         """
         fields = _fields(id=ids, title=titles, date=dates, label=labels)
         return cls._assemble(TextsSource(texts, fields), rule_of(options), vocabulary, n_jobs)
@@ -99,7 +112,21 @@ class Corpus:
         vocabulary: str | Path | Iterable[str] | None = None,
         **options: Unpack[TextOptions],
     ) -> Self:
-        """Count documents given as lists of tokens, taken as they are: no stop words and no minimum length."""
+        """Count documents given as lists of tokens, taken as they are: no stop words, no minimum length unless given.
+
+        Parameters
+        ----------
+        documents : iterable of lists of str
+            A list a document, gone through once.
+        ids : iterable, optional
+            What tells the documents apart; they are numbered unless it is given.
+        titles, dates, labels : iterable, optional
+            One for each document.
+        vocabulary : path or iterable of str, optional
+            The only terms to count, in this order, none of which is dropped; as a file, a term a line.
+        **options
+            Which terms and documents are kept: ``TextRule`` says what they mean.
+        """
         fields = _fields(id=ids, title=titles, date=dates, label=labels)
         options.setdefault("stop_words", None)
         options.setdefault("min_length", 1)
@@ -117,14 +144,34 @@ class Corpus:
         dates: Iterable[Any] | None = None,
         labels: Iterable[Any] | None = None,
     ) -> Self:
-        """Take counts (n_docs, n_terms) as they are, with the terms of the columns."""
+        """Take counts as they are, with the terms of the columns.
+
+        Parameters
+        ----------
+        X : counts (n_docs, n_terms), sparse or not
+            Whole numbers from 0 on.
+        vocabulary : iterable of str
+            The terms of the columns, each once.
+        ids : iterable, optional
+            What tells the documents apart; they are numbered unless it is given.
+        titles, dates, labels : iterable, optional
+            One for each document.
+        """
         given = _fields(id=ids, title=titles, date=dates, label=labels)
         fields = {name: as_texts(values) for name, values in given.items()}
         return cls._assemble(MatrixSource(X, vocabulary, fields), TextRule(stop_words=None))
 
     @classmethod
     def from_bow(cls, bags: Iterable[Iterable[tuple[int, float]]], dictionary: Mapping[int, str] | Any) -> Self:
-        """Take gensim's bags of words and its Dictionary (or a dict from numbers to terms)."""
+        """Take gensim's bags of words.
+
+        Parameters
+        ----------
+        bags : iterable of lists of (int, int)
+            For each document its terms' numbers and counts.
+        dictionary : gensim.corpora.Dictionary or dict
+            From numbers, 0 on without a gap, to terms.
+        """
         return cls.from_matrix(*bow_matrix(bags, dictionary))
 
     @classmethod
@@ -141,7 +188,24 @@ class Corpus:
         n_jobs: int = 1,
         **options: Unpack[TextOptions],
     ) -> Self:
-        """Count the documents in the rows of a pandas or polars frame; columns not named are guessed, and said."""
+        """Count the documents in the rows of a pandas or polars frame.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            A document a row.
+        text : str or list of str, optional
+            The column with the text, or several that are counted together.
+        id, title, date, label : str, optional
+            Columns; "none" says that there is none. One that is not named is guessed from the usual names, as that of
+            the text is, and the guess is written to the standard error stream.
+        vocabulary : path or iterable of str, optional
+            The only terms to count, in this order, none of which is dropped; as a file, a term a line.
+        n_jobs : int
+            Processes; -1 for one for each core. The result is the same for any number.
+        **options
+            What is a token, and which terms and documents are kept: ``TextRule`` says what they mean.
+        """
         asked = ColumnOptions(text=text, id=id, title=title, date=date, label=label)
         return cls._assemble(FrameSource(frame, asked), rule_of(options), vocabulary, n_jobs)
 
@@ -151,7 +215,16 @@ class Corpus:
     ) -> Self:
         """Count the documents of a file or folder into memory; ``diln.corpus.build`` writes them to disk instead.
 
-        ``ReadOptions`` and ``TextRule`` say what the options mean.
+        Parameters
+        ----------
+        path : path
+            A folder of .txt files, or a .txt, .csv, .tsv, .jsonl (each also .gz), .parquet, LDA-C, UCI or .npz file.
+        n_jobs : int
+            Processes; -1 for one for each core. The result is the same for any number.
+        watch : Watch, optional
+            Is told of guesses and of progress. By default guesses are written to the standard error stream.
+        **options
+            How the file is read (see ``ReadOptions``) and how text is made into counts (see ``TextRule``).
         """
         source, vocabulary, text = open_with(path, options)
         return cls._assemble(source, rule_of(text), vocabulary, n_jobs, watch)
@@ -176,6 +249,13 @@ class Corpus:
 
         That every file is there and whole is seen at once; that no bit has changed, when a file is first used, or now
         with ``check``.
+
+        Parameters
+        ----------
+        directory : path
+            One that ``save``, ``diln.corpus.build`` or ``diln corpus build`` has written.
+        check : bool
+            Whether to compare all files with their checksums first, which reads them.
         """
         directory = Path(directory)
         manifest = read_manifest(directory)
@@ -193,7 +273,15 @@ class Corpus:
         )
 
     def save(self, directory: str | Path, *, overwrite: bool = False) -> "Corpus":
-        """Write the corpus to a directory, and open it from there."""
+        """Write the corpus to a directory, and open it from there.
+
+        Parameters
+        ----------
+        directory : path
+            One to be made, or an empty one.
+        overwrite : bool
+            Whether a corpus that is there may be replaced.
+        """
         tally = (self.tally or Tally(len(self))).to_json()
         write_corpus(Path(directory), self._parts(), self.vocabulary, self.rule, tally, overwrite=overwrite)
         return Corpus.open(directory)
@@ -248,7 +336,7 @@ class Corpus:
         return self.rows(np.arange(len(self)))
 
     def rows(self, rows: Sequence[int] | NDArray[Any]) -> csr_array:
-        """The counts of some documents; of a corpus on disk only these are read."""
+        """The counts (n_rows, n_terms) of some documents, by row or mask; of a corpus on disk only these are read."""
         return gather(self._shards, self._starts, self._rows[as_index(rows)], self.n_terms)
 
     def minibatches(self, size: int, rng: np.random.Generator) -> Iterator[csr_array]:
@@ -265,15 +353,35 @@ class Corpus:
         return Documents(self._shards, self._starts, self._rows)
 
     def split(self, seed: int, n_test: int | None = None) -> tuple["Corpus", "Corpus"]:
-        """Training and test documents at random: a fifth for testing, 2,000 at most, unless ``n_test`` is given."""
+        """Training and test documents at random.
+
+        Parameters
+        ----------
+        seed : int
+            The same seed sets the same documents aside.
+        n_test : int, optional
+            How many are for testing; a fifth, 2,000 at most, unless given.
+        """
         train, test = test_rows(len(self), np.random.default_rng(seed), n_test)
         return self[train], self[test]
 
     def completion(self, seed: int, n_test: int | None = None, *, validation: bool = False) -> Completion:
         """Training and test documents as ``split`` makes them, and the two halves of each test document.
 
-        With ``validation`` the documents to complete are taken from the training part, an eighth of it and 1,000 at
-        most, so that what is chosen on them knows nothing of the test documents.
+        Parameters
+        ----------
+        seed : int
+            For the split and the halves.
+        n_test : int, optional
+            How many documents are for testing; a fifth, 2,000 at most, unless given.
+        validation : bool
+            Whether the documents to complete are taken from the training part, an eighth of it and 1,000 at most, so
+            that what is chosen on them knows nothing of the test documents.
+
+        Returns
+        -------
+        Completion
+            For ``fit(train)`` and then ``perplexity(observed, held_out)``, or ``diln.analysis.complete``.
         """
         train, test, rng = completion_rows(len(self), seed, n_test, validation=validation)
         return Completion(self[train], self[test], *halves(self[test].counts, rng))

@@ -11,7 +11,19 @@ from diln.corpus.shards import FIELDS, Rows, Shard, by_home
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document; a field that is not known is empty."""
+    """One document; a field that is not known is empty.
+
+    Attributes
+    ----------
+    id : str
+        Tells it from every other document of the corpus; its number where none was given.
+    title, label : str
+        As they were given.
+    date : str
+        As it was given; ISO 8601 where it was a date and no text.
+    text : str
+        The text, if it was kept.
+    """
 
     id: str
     title: str = ""
@@ -21,7 +33,7 @@ class Document:
 
 
 class Documents(Sequence[Document]):
-    """A corpus's documents in order. Fields are read when they are asked for."""
+    """A corpus's documents in order: by a number a ``Document``, by a slice a list. Read when they are asked for."""
 
     def __init__(self, shards: Sequence[Shard], starts: Rows, rows: Rows) -> None:
         self._shards, self._starts, self._rows = shards, starts, rows

@@ -20,7 +20,12 @@ MOST_VALIDATION_DOCUMENTS = 1000
 class Completion:
     """A split for document completion: fit on ``train``, see ``observed``, predict ``held_out``.
 
-    ``observed`` and ``held_out`` (n_test, n_terms) add up to the counts of ``test``.
+    Attributes
+    ----------
+    train, test : Corpus
+        Documents to fit to, and documents to complete.
+    observed, held_out : csr_array (n_test, n_terms)
+        The two halves of each test document; they add up to the counts of ``test``.
     """
 
     train: "Corpus"

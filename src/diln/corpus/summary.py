@@ -14,7 +14,29 @@ LOOKED_AT_ONCE = 16_384  # documents
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A corpus in numbers; ``terms`` and ``labels`` are the most frequent ones with their numbers of documents."""
+    """A corpus in numbers.
+
+    Attributes
+    ----------
+    documents, vocabulary, tokens : int
+        How many documents, terms and tokens there are.
+    empty_documents : int
+        Documents without a token of the vocabulary.
+    tokens_per_document : dict of float
+        "min", "25%", "median", "75%" and "max".
+    fields : list of str
+        Which of id, title, date, label and text are known of at least some documents.
+    dates : list of str
+        The first and the last one, as text is sorted; empty if none is known.
+    labels, terms : dict of int
+        The 15 most frequent ones, with their numbers of documents.
+    n_labels : int
+        How many different labels there are.
+    tally : dict of int or None
+        What happened while the corpus was built (``Tally``), where that is known.
+    rule : dict or None
+        How text was made into counts (``TextRule``), where the documents came as text.
+    """
 
     documents: int
     vocabulary: int

@@ -6,13 +6,22 @@ from typing import Protocol
 
 
 class Watch(Protocol):
-    """Someone who looks on while a corpus is built."""
+    """Someone who looks on while a corpus is built or gone through: any object with these two methods."""
 
     def note(self, text: str) -> None:
         """Something was guessed."""
 
     def step(self, position: int, total: int, documents: int) -> None:
-        """So much of the source has been read (total 0: not known), and so many documents were found."""
+        """So much of the source has been read, and so many documents were found.
+
+        Parameters
+        ----------
+        position, total : int
+            How much was read of how much there is, in bytes or documents as the source has it; a total of 0 is not
+            known.
+        documents : int
+            Documents so far.
+        """
 
 
 class Notes:
@@ -28,13 +37,31 @@ class Notes:
 
 @dataclass(slots=True)
 class Tally:
-    """What happened to the documents and tokens of a source."""
+    """What happened to the documents and tokens of a source.
+
+    Attributes
+    ----------
+    documents : int
+        Documents that were read, those that were dropped too.
+    without_text : int
+        Documents whose text was empty or missing.
+    duplicates_dropped : int
+        Documents dropped for having the text of an earlier one (``drop_duplicates``).
+    short_dropped : int
+        Documents dropped for having too few tokens (``min_tokens``).
+    unknown_tokens : int
+        Tokens of terms outside a fixed vocabulary.
+    letters : int
+        Letters of all texts; 0 where a pattern or a tokenizer finds the tokens.
+    unspaced_letters : int
+        Those of scripts written without spaces, for which a tokenizer is needed.
+    """
 
     documents: int = 0
     without_text: int = 0
     duplicates_dropped: int = 0
     short_dropped: int = 0
-    unknown_tokens: int = 0  # tokens of terms outside a fixed vocabulary
+    unknown_tokens: int = 0
     letters: int = 0
     unspaced_letters: int = 0
 

@@ -36,7 +36,19 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """A model says itself what it can be told."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit to documents: a ``Corpus``, or counts (n_docs, n_terms) as a sparse matrix, an array or a frame."""
+        """Fit to documents, and forget what was fitted before.
+
+        Parameters
+        ----------
+        X : Corpus, or counts (n_docs, n_terms)
+            Documents; counts as a sparse matrix, an array or a frame.
+        y : ignored
+            For scikit-learn's pipelines.
+
+        Returns
+        -------
+        self
+        """
         parameters = self._parameters()
         if hasattr(self, "fitted_"):
             del self.fitted_  # whatever happens, no model of other documents is left beside what is known of X
@@ -47,7 +59,22 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from more documents by stochastic steps, in the order given; starts a model where there is none."""
+        """Learn from more documents by stochastic steps, in the order given.
+
+        The first call starts a model, as ``fit`` does, unless there is one, fitted or loaded.
+
+        Parameters
+        ----------
+        X : Corpus, or counts (n_docs, n_terms)
+            Documents, of which ``batch_size`` make a step. After the first call their terms are the model's: a corpus
+            is brought into their order, the columns of counts must be in it.
+        y : ignored
+            For scikit-learn's pipelines.
+
+        Returns
+        -------
+        self
+        """
         parameters, new = self._parameters(), not hasattr(self, "fitted_")
         rows, vocabulary = self._rows(X, reset=new)
         if new:
@@ -61,9 +88,20 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self
 
     def transform(self, X: Any) -> Floats:
-        """Expected proportions of topics (n_docs, n_components); rows sum to 1.
+        """Expected proportions of topics in documents.
 
         Every document is taken by itself; one without a known term gets the proportions expected of any document.
+
+        Parameters
+        ----------
+        X : Corpus, or counts (n_docs, n_terms)
+            Documents, new or not. A corpus is brought into the order of the model's terms, and tokens of terms that it
+            does not know are left out; the columns of counts must be in that order.
+
+        Returns
+        -------
+        ndarray (n_docs, n_topics)
+            Rows sum to 1; columns are the topics as ``topic_weights_`` has them.
         """
         check_is_fitted(self)
         rows, empty = self._rows(X, reset=False)[0], 0
@@ -83,9 +121,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Parameters
         ----------
-        X : documents
-            Each is split in two at random by ``seed``, half its tokens observed and the others predicted; or, with
-            ``held_out``, the observed counts.
+        X : Corpus, or counts (n_docs, n_terms)
+            Documents. Each is split in two at random by ``seed``, half its tokens observed and the others predicted;
+            or, with ``held_out``, the observed counts.
         held_out : counts like X, optional
             The counts to predict.
         method : "plug-in" or "draws"
@@ -93,7 +131,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             from the posterior, as in the paper. Of a model fitted by sampling the draws are the states that were kept
             (``keep_states``).
         n_draws : int
-            Draws, or states, at most.
+            Draws, or states, at most; 20 unless given.
         seed : int
             For the split in halves.
         """
@@ -115,11 +153,17 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             return self.fitted_.perplexity_of(pairs, threads, n_draws if method == "draws" else None)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean log probability of a token given half of its document, -ln(perplexity): higher is better."""
+        """Mean log probability of a token given half of its document, -ln(perplexity(X)): higher is better."""
         return -float(np.log(self.perplexity(X)))
 
     def save(self, directory: str | Path) -> None:
-        """Write the model to a directory, in place of a model that may be there; ``diln.load`` reads it."""
+        """Write the model to a directory; ``diln.load`` reads it.
+
+        Parameters
+        ----------
+        directory : path
+            One to be made, an empty one, or one with a model, which is replaced.
+        """
         check_is_fitted(self)
         self.fitted_.save(directory)
 
@@ -135,17 +179,17 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     @property
     def components_(self) -> Floats:
-        """Parameters of the topics' Dirichlet distributions (n_components, n_terms)."""
+        """Parameters of the topics' Dirichlet distributions (n_topics, n_terms)."""
         return self._known().components
 
     @property
     def topic_word_(self) -> Floats:
-        """Probability of each term in each topic (n_components, n_terms); rows sum to 1."""
+        """Probability of each term in each topic (n_topics, n_terms); rows sum to 1."""
         return self._known().topic_word
 
     @property
     def topic_weights_(self) -> Floats:
-        """Share of the tokens that each topic holds (n_components,)."""
+        """Share of the tokens that each topic holds (n_topics,)."""
         return self._known().topic_weights
 
     @property
@@ -247,6 +291,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         except ValueError as error:
             if "features, but" in str(error):
                 raise ValueError(f"{error} Count the documents with vocabulary=model.vocabulary_") from None
+            if "could not convert string" in str(error):
+                known = "" if reset else ", vocabulary=model.vocabulary_"
+                raise ValueError(
+                    f"{type(self).__name__} was given text; give counts: Corpus.from_texts(texts{known})"
+                ) from None
             raise
         check_non_negative(table, type(self).__name__)
         counts = as_rows(table)

@@ -92,15 +92,18 @@ class DILN(TopicModel):
 
     Attributes
     ----------
-    components_, topic_word_ : ndarray (n_components, n_terms)
-        The topics' Dirichlet parameters, and the topics they expect; rows of the latter sum to 1.
-    topic_weights_ : ndarray (n_components,)
+    components_, topic_word_ : ndarray (n_topics, n_terms)
+        The topics' Dirichlet parameters, and the topics they expect; rows of the latter sum to 1. n_topics is here the
+        number of topics that there are, in use or not, ``len(topic_weights_)``: sampling drops those that nobody uses
+        and, with "auto", splits others. It is ``n_components`` at most where that is a number, and no less of
+        variational inference.
+    topic_weights_ : ndarray (n_topics,)
         Share of the tokens that each topic holds.
     n_topics_ : int
         Topics in use: those that hold at least one in 500 tokens.
-    topic_locations_ : ndarray (n_components, n_dims)
+    topic_locations_ : ndarray (n_topics, n_dims)
         Where the topics are.
-    topic_correlation_, topic_covariance_ : ndarray (n_components, n_components)
+    topic_correlation_, topic_covariance_ : ndarray (n_topics, n_topics)
         Cosine and inner product of the topics' locations: above 0 topics go together, below they avoid each other.
     alpha_, beta_ : float
         Concentrations of the weights in the corpus and in documents.
@@ -186,21 +189,32 @@ class DILN(TopicModel):
 
     @property
     def topic_locations_(self) -> Floats:
-        """Topic locations ell (n_components, n_dims)."""
+        """Topic locations ell (n_topics, n_dims)."""
         return cast(Floats, self._known().locations)
 
     @property
     def topic_covariance_(self) -> Floats:
-        """ell_i . ell_j (n_components, n_components): the covariance of two topics' log weights over documents."""
+        """ell_i . ell_j (n_topics, n_topics): the covariance of two topics' log weights over documents."""
         return cast(Floats, self._known().covariance)
 
     @property
     def topic_correlation_(self) -> Floats:
-        """Cosine of two topics' locations (n_components, n_components), from -1 to 1."""
+        """Cosine of two topics' locations (n_topics, n_topics), from -1 to 1."""
         return cast(Floats, self._known().correlation)
 
     def document_locations(self, X: Any) -> Floats:
-        """Where documents are among the topics: u (n_docs, n_dims), the origin for one without a known term."""
+        """Where documents are among the topics.
+
+        Parameters
+        ----------
+        X : documents
+            As ``transform`` takes them.
+
+        Returns
+        -------
+        ndarray (n_docs, n_dims)
+            u, so that a topic at ell is lifted by ell . u; the origin for a document without a known term.
+        """
         check_is_fitted(self)
         rows = self._rows(X, reset=False)[0]
         with self._threads() as threads:

@@ -79,9 +79,12 @@ class HDP(TopicModel):
 
     Attributes
     ----------
-    components_, topic_word_ : ndarray (n_components, n_terms)
-        The topics' Dirichlet parameters, and the topics they expect; rows of the latter sum to 1.
-    topic_weights_ : ndarray (n_components,)
+    components_, topic_word_ : ndarray (n_topics, n_terms)
+        The topics' Dirichlet parameters, and the topics they expect; rows of the latter sum to 1. n_topics is here the
+        number of topics that there are, in use or not, ``len(topic_weights_)``: sampling drops those that nobody uses
+        and, with "auto", splits others. It is ``n_components`` at most where that is a number, and no less of
+        variational inference.
+    topic_weights_ : ndarray (n_topics,)
         Share of the tokens that each topic holds.
     n_topics_ : int
         Topics in use: those that hold at least one in 500 tokens.

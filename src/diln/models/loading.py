@@ -13,6 +13,17 @@ CLASSES: dict[str, type[TopicModel]] = {one.kind: one for one in (DILN, HDP, LDA
 
 
 def load(directory: str | Path) -> TopicModel:
-    """Read a model that was written by ``save`` or ``diln fit``: an estimator that goes on exactly where it stopped."""
+    """Read a model that was written by ``save`` or ``diln fit``.
+
+    Parameters
+    ----------
+    directory : path
+        Where it is.
+
+    Returns
+    -------
+    DILN, HDP, LDA or CTM
+        The estimator, which goes on exactly where it stopped.
+    """
     fitted = Fitted.load(directory)
     return CLASSES[fitted.kind].of(fitted)

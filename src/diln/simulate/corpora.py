@@ -25,7 +25,13 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Poisson:
-    """Document lengths that are Poisson with this mean; some may be 0."""
+    """Document lengths that are Poisson; some may be 0.
+
+    Attributes
+    ----------
+    mean : float
+        Tokens of a document on average.
+    """
 
     mean: float
 
@@ -105,8 +111,10 @@ def diln_corpus(
         variance 1 on average.
     doc_length : int, Poisson or (n_docs,)
         Tokens of every document, of each, or their law: ``Poisson(120)``.
-    construction, kernel
-        As ``diln_weights`` has them.
+    construction : "gamma" or "scaled"
+        As ``diln_weights`` has it.
+    kernel : function or None
+        As ``diln_weights`` has it.
     rng : int or numpy.random.Generator
         Seed or generator.
     """
@@ -131,7 +139,10 @@ def hdp_corpus(
     doc_length: DocLength = 100,
     rng: Rng,
 ) -> Simulated:
-    """A corpus from the hierarchical Dirichlet process: ``diln_corpus`` with every topic in the same place, 0."""
+    """A corpus from the hierarchical Dirichlet process: ``diln_corpus`` with every topic in the same place, 0.
+
+    Parameters are as ``diln_corpus`` has them.
+    """
     rng = np.random.default_rng(rng)
     p = stick_weights(alpha, n_components, rng)
     topics = draw_topics(n_components, n_terms, topic_prior, rng=rng)
@@ -151,7 +162,14 @@ def ctm_corpus(
 ) -> Simulated:
     """A corpus from the correlated topic model, whose log weights are N(mean, covariance_matrix).
 
-    The mean (n_components,) is 0 and the matrix (n_components, n_components) is the identity unless given.
+    The other parameters are as ``diln_corpus`` has them.
+
+    Parameters
+    ----------
+    mean : (n_components,), optional
+        0 unless given.
+    covariance_matrix : (n_components, n_components), optional
+        The identity unless given.
     """
     rng = np.random.default_rng(rng)
     topics = draw_topics(n_components, n_terms, topic_prior, rng=rng)
@@ -170,7 +188,15 @@ def lda_corpus(
     doc_length: DocLength = 100,
     rng: Rng,
 ) -> Simulated:
-    """A corpus from latent Dirichlet allocation; ``doc_topic_prior`` is one number, or one for each topic."""
+    """A corpus from latent Dirichlet allocation.
+
+    The other parameters are as ``diln_corpus`` has them.
+
+    Parameters
+    ----------
+    doc_topic_prior : float or (n_components,)
+        Of the documents' Dirichlet: the smaller, the fewer topics have most of a document.
+    """
     rng = np.random.default_rng(rng)
     topics = draw_topics(n_components, n_terms, topic_prior, rng=rng)
     prior = _one_for_each_topic("doc_topic_prior", doc_topic_prior, n_components)
@@ -186,9 +212,25 @@ def draw_topics(n_components: int, n_terms: int, topic_prior: float = 0.1, *, rn
 def draw_corpus(
     topics: ArrayLike, doc_topics: ArrayLike, doc_length: DocLength = 100, *, rng: Rng
 ) -> tuple[Corpus, IntArray]:
-    """Documents of given topics (n_components, n_terms) in given proportions (n_docs, n_components).
+    """Documents of given topics in given proportions.
 
-    Returns the corpus and how many tokens of each document are of each topic (n_docs, n_components).
+    Parameters
+    ----------
+    topics : (n_components, n_terms)
+        P(term | topic); rows have the sum 1.
+    doc_topics : (n_docs, n_components)
+        P(topic | document); rows have the sum 1.
+    doc_length : int, Poisson or (n_docs,)
+        As ``diln_corpus`` has it.
+    rng : int or numpy.random.Generator
+        Seed or generator.
+
+    Returns
+    -------
+    corpus : Corpus
+        The counts.
+    topic_counts : (n_docs, n_components)
+        How many tokens of each document are of each topic.
     """
     topics, doc_topics = distributions("topics", topics), distributions("doc_topics", doc_topics)
     if doc_topics.shape[1] != len(topics):

@@ -7,7 +7,8 @@ from scipy.spatial.distance import cdist
 
 from diln.simulate.checks import FloatArray, covariance, positive
 
-Kernel = Callable[[FloatArray, FloatArray], FloatArray]  # locations (n, d) and (m, d) -> covariances (n, m)
+Kernel = Callable[[FloatArray, FloatArray], FloatArray]
+"""A function from locations (n, d) and (m, d) to covariances (n, m), such as ``linear_kernel``."""
 
 
 def linear_kernel(locations: FloatArray, others: FloatArray) -> FloatArray:
@@ -16,7 +17,20 @@ def linear_kernel(locations: FloatArray, others: FloatArray) -> FloatArray:
 
 
 def gaussian_kernel(width: float = 1.0, variance: float = 1.0) -> Kernel:
-    """A kernel that falls with the distance as ``variance * exp(-distance**2 / (2 * width**2))``; never negative."""
+    """A kernel that falls with the distance as ``variance * exp(-distance**2 / (2 * width**2))``; never negative.
+
+    Parameters
+    ----------
+    width : float
+        Distance at which the covariance has fallen to exp(-1/2), 0.61, of the variance.
+    variance : float
+        Of a topic's log scale.
+
+    Returns
+    -------
+    function
+        For ``diln_weights`` and ``diln_corpus``.
+    """
     width, variance = positive("width", width), positive("variance", variance)
 
     def kernel(locations: FloatArray, others: FloatArray) -> FloatArray:

@@ -23,6 +23,7 @@ from diln.errors import WorkerError
 from diln.files import MANIFEST
 
 STUDIES: dict[str, Study] = {study.name: study for study in (Table(), Prior(), Steps(), Time(), Pass())}
+"""The studies by name: "table", "prior", "steps", "time" and "pass"."""
 
 
 class Watch(Protocol):
@@ -34,7 +35,19 @@ class Watch(Protocol):
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared, on which corpus, and where it is kept."""
+    """What is compared, on which corpus, and where it is kept.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The documents.
+    settings : Settings
+        What is compared, as ``settings_for`` makes it.
+    shelf : Shelf
+        Where all that comes of it is kept.
+    studies : tuple of Study
+        What is asked: some of the values of ``STUDIES``.
+    """
 
     corpus: Corpus
     settings: Settings
@@ -45,6 +58,20 @@ class Comparison:
         """Do the runs that are left to do, write down what came of all, and return it by study.
 
         May be stopped at any moment, and goes on from there when it is called again.
+
+        Parameters
+        ----------
+        n_jobs : int
+            Processes, each with a fit of its own; -1 for one for each core. The results are the same for any number.
+        watch : Watch, optional
+            Is told which runs there are: ``expect(runs, later)`` is called with those that are known by now, done or
+            not, and the number of those that will follow from them.
+
+        Returns
+        -------
+        dict
+            By the studies' names: of "table" a ``TableView``, of "prior" and "time" a ``CurvesView``, of "steps" a
+            ``PanelsView``, of "pass" a ``PassView``. Each has ``to_json``.
         """
         with self.shelf.opened(self.corpus):
             self.shelf.check()
@@ -89,7 +116,15 @@ class Comparison:
         )
 
     def described(self, name: str, view: View) -> dict[str, Any]:
-        """What came of a study, with what it was made of and made with."""
+        """What came of a study, with what it was made of and made with, as plain values.
+
+        Parameters
+        ----------
+        name : str
+            The study's.
+        view : TableView, CurvesView, PanelsView or PassView
+            What ``carry_out`` gave for it.
+        """
         return {
             "study": name,
             "diln": diln.__version__,

@@ -27,7 +27,19 @@ FOLLOWED = "DILN"  # the model that streams and passes are about
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Perplexities of a model, and where there are several of each, the standard errors of their means."""
+    """Perplexities of a model.
+
+    Attributes
+    ----------
+    model, label : str
+        The model, and what the curve is called.
+    x : tuple of float
+        What they are drawn against: priors, documents seen or CPU seconds.
+    perplexity : tuple of float
+        One for each.
+    standard_error : tuple of float
+        Of each, where it is a mean over splits; else empty.
+    """
 
     model: str
     label: str
@@ -38,7 +50,17 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Curves of the same steps."""
+    """Curves of the same steps.
+
+    Attributes
+    ----------
+    decay : float
+        kappa, by which steps get shorter.
+    batch_size : int
+        Documents of a step.
+    curves : tuple of Curve
+        One for each model.
+    """
 
     decay: float
     batch_size: int
@@ -47,7 +69,16 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class CurvesView:
-    """Curves on the same axes."""
+    """The study "prior" or "time": curves on the same axes.
+
+    Attributes
+    ----------
+    curves : tuple of Curve
+        Perplexity against gamma_0, a curve for each model; or, of one model, against CPU seconds, a curve for
+        mini-batches and one for batch learning.
+    n_splits : int
+        Splits that the curves are means over.
+    """
 
     curves: tuple[Curve, ...]
     n_splits: int = 1
@@ -59,7 +90,13 @@ class CurvesView:
 
 @dataclass(frozen=True, slots=True)
 class PanelsView:
-    """Panels with curves of the same models."""
+    """The study "steps": perplexity against documents seen.
+
+    Attributes
+    ----------
+    panels : tuple of Panel
+        One for each decay of the steps and each size of the mini-batches, with curves of the same models.
+    """
 
     panels: tuple[Panel, ...]
 
@@ -70,7 +107,25 @@ class PanelsView:
 
 @dataclass(frozen=True, slots=True)
 class PassView:
-    """What becomes of a model over one pass; lists are over documents seen."""
+    """The study "pass": what becomes of DILN over one pass. What is a tuple has an entry for each point of it.
+
+    Attributes
+    ----------
+    model : str
+        "DILN".
+    batch_size : int
+        Documents of a step.
+    documents : tuple of int
+        Seen by then.
+    alpha, beta : tuple of float
+        Concentrations of the weights in the corpus and in documents.
+    topics_in_use : tuple of int
+        Topics that hold at least one in 500 tokens.
+    correlations : tuple of tuples of float
+        Of the same pairs of topics, 100 at most.
+    shares : tuple of tuples of float
+        Of the tokens that each topic holds.
+    """
 
     model: str
     batch_size: int
@@ -78,8 +133,8 @@ class PassView:
     alpha: tuple[float, ...]
     beta: tuple[float, ...]
     topics_in_use: tuple[int, ...]
-    correlations: tuple[tuple[float, ...], ...]  # for each point, of the same pairs of topics
-    shares: tuple[tuple[float, ...], ...]  # for each point, of the tokens that each topic holds
+    correlations: tuple[tuple[float, ...], ...]
+    shares: tuple[tuple[float, ...], ...]
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""

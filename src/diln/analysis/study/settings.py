@@ -21,17 +21,39 @@ PRIORS = {"sampling": (0.015, 0.04, 0.1), "variational": (0.05, 0.1, 0.25)}  # g
 
 @dataclass(frozen=True)
 class Settings:
-    """What is compared, and on how much."""
+    """What is compared, and on how much; ``settings_for`` makes it.
+
+    Attributes
+    ----------
+    models : tuple of str
+        "DILN", "HDP", "LDA", "CTM", or some of them.
+    topics : tuple of int
+        Tried for models that need a number of topics.
+    priors : tuple of float
+        gamma_0 tried for every model.
+    seeds : int
+        Chains of each model.
+    splits : int
+        Splits of the documents, each with choices of its own.
+    inference : str
+        "sampling" or "variational".
+    max_iter : int or None
+        Sweeps, or passes, of a fit at most; None is the models' own.
+    n_docs : int
+        Documents of the corpus.
+    n_train : int
+        Documents of a training part.
+    """
 
     models: tuple[str, ...]
-    topics: tuple[int, ...]  # tried for models that need a number of topics
-    priors: tuple[float, ...]  # gamma_0 tried for every model
-    seeds: int  # chains of each model
+    topics: tuple[int, ...]
+    priors: tuple[float, ...]
+    seeds: int
     splits: int
     inference: str
     max_iter: int | None
     n_docs: int
-    n_train: int  # documents of a training part
+    n_train: int
 
     def candidates(self, model: str) -> list[dict[str, Any]]:
         """What a model is tried with, one of which is chosen on validation documents."""
@@ -65,7 +87,33 @@ def settings_for(
     inference: str = "sampling",
     max_iter: int | None = None,
 ) -> Settings:
-    """Checked settings for a corpus: what is given, and for what is not given what suits its size."""
+    """Checked settings for a corpus: what is given, and for what is not given what suits its size.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        9 documents at least.
+    models : tuple of str
+        "DILN", "HDP", "LDA", "CTM"; all unless given.
+    topics : tuple of int
+        Numbers of topics to try for LDA and the CTM, which need one; 50, 100 and 200 unless given, fewer for a corpus
+        with fewer than 250,000 tokens.
+    priors : tuple of float
+        gamma_0 to try for every model; 0.015, 0.04 and 0.1 unless given, 0.05, 0.1 and 0.25 of variational inference.
+    seeds : int
+        Chains of what was chosen for each model.
+    splits : int
+        Splits of the documents in training and test documents.
+    inference : "sampling" or "variational"
+        Of all models.
+    max_iter : int, optional
+        Sweeps, or passes, of a fit at most; the models' own unless given.
+
+    Returns
+    -------
+    Settings
+        For ``Comparison``.
+    """
     for model in models:
         check_choice("model", model, tuple(KINDS))
     check_choice("inference", inference, INFERENCES)

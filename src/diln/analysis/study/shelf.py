@@ -41,7 +41,13 @@ COMPARISON = Kind(
 
 
 class Shelf:
-    """The directory of a comparison."""
+    """The directory of a comparison: a file for every run that is done, kept models, and what came of all.
+
+    Parameters
+    ----------
+    directory : path
+        One to be made, an empty one, or that of a comparison on the same documents, which then goes on.
+    """
 
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from diln.analysis.completion import complete
-from diln.analysis.topics import in_use
+from diln.analysis.given import in_use
 from diln.corpus.splits import Completion
 from diln.engine.threads import even_cut
 from diln.models.counts import CorpusRows, MatrixRows

@@ -23,12 +23,28 @@ ALONE = "one chain of each model (--seeds 1): what another seed would change is 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What one chain came to."""
+    """What one chain came to.
+
+    Attributes
+    ----------
+    split, seed : int
+        Which split of the documents, and which seed, from 0 on.
+    perplexity : float
+        Of the test documents' held-out halves.
+    standard_error : float or None
+        Of the perplexity, for other documents like these.
+    topics_in_use : int
+        Topics that hold at least one in 500 tokens.
+    npmi, diversity, exclusivity : float
+        How good they are, as ``quality`` has it of all documents of the corpus.
+    cpu_seconds : float
+        Of fitting.
+    """
 
     split: int
     seed: int
     perplexity: float
-    standard_error: float | None  # for other documents like these
+    standard_error: float | None
     topics_in_use: int
     npmi: float
     diversity: float
@@ -38,32 +54,76 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """A model beside the best of the others, document by document."""
+    """A model beside the best of the others, document by document.
+
+    Attributes
+    ----------
+    other : str
+        The best of the others.
+    percent : float
+        Difference of the perplexities in percent of the other's: below 0 where the model is better.
+    standard_error : float or None
+        Of that, over documents and, where there are several, seeds.
+    clear : bool
+        Whether chance would hardly make it as large.
+    """
 
     other: str
-    percent: float  # of the other's perplexity: below 0 where the model is better
-    standard_error: float | None  # of that, over documents and, where there are several, seeds
-    clear: bool  # whether chance would hardly make it as large
+    percent: float
+    standard_error: float | None
+    clear: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """How much of a model is the same in chains with other seeds: means over pairs of chains."""
+    """How much of a model is the same in chains with other seeds: means over pairs of chains.
 
-    affinity: float  # of topics that go together, 1 for the same
-    share: float  # of topics that both chains have
-    correlation: float | None  # of what one chain and the other say of which topics go together
+    Attributes
+    ----------
+    affinity : float
+        Of topics that are matched, 1 for the same.
+    share : float
+        Of topics that both chains have.
+    correlation : float or None
+        Of what one chain and the other say of which topics go together; None where that is not defined.
+    """
+
+    affinity: float
+    share: float
+    correlation: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A model in the table; but for the perplexity, which is of all tokens, numbers are means over chains."""
+    """A model in the table; but for the perplexity, which is of all tokens, numbers are means over chains.
+
+    Attributes
+    ----------
+    model : str
+        "DILN", "HDP", "LDA" or "CTM".
+    chosen : tuple of dict
+        For each split the parameters that did best on validation documents.
+    perplexity : float
+        Of the held-out halves of the test documents of all splits, by the mean of the log over seeds.
+    standard_error : float or None
+        Of the perplexity, for other documents like these.
+    spread : float or None
+        Standard deviation of the perplexity over seeds; None with one seed.
+    against : Against or None
+        How it does beside the best of the others; None if there is no other.
+    topics_in_use, npmi, diversity, exclusivity, cpu_seconds : float
+        As ``Score`` has them.
+    stability : Repeated or None
+        How much is the same in chains with other seeds; None with one seed.
+    scores : tuple of Score
+        The chains.
+    """
 
     model: str
-    chosen: tuple[dict[str, Any], ...]  # for each split
+    chosen: tuple[dict[str, Any], ...]
     perplexity: float
-    standard_error: float | None  # for other documents like these
-    spread: float | None  # standard deviation of the perplexity over seeds
+    standard_error: float | None
+    spread: float | None
     against: Against | None
     topics_in_use: float
     npmi: float
@@ -76,7 +136,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class TableView:
-    """The models in the order asked for, and what to know about them."""
+    """The study "table": how well each model predicts new documents.
+
+    Attributes
+    ----------
+    rows : tuple of Row
+        The models in the order asked for.
+    notes : tuple of str
+        What to know about them.
+    """
 
     rows: tuple[Row, ...]
     notes: tuple[str, ...]

@@ -15,6 +15,7 @@ from diln.corpus.vocabulary import given_vocabulary
 from diln.errors import SourceError
 
 FORMATS = ("folder", "lines", "csv", "tsv", "jsonl", "parquet", "ldac", "uci", "npz")
+"""What ``format`` can be, where a file's name does not tell."""
 SUFFIXES = {
     ".txt": "lines",
     ".csv": "csv",
