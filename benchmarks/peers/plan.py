@@ -25,6 +25,7 @@ CORPORA = {
 }
 OTHERS = Budget(200, 60)  # of corpora that are not in the table
 SIZES = (50, 100, 200, 400)
+LARGER = ("ap", "elife")  # a small corpus and a large one, on which 800 topics are tried with the two that did best
 TRIED = ("tomotopy LDA 100", "tomotopy LDA 200")  # what the topic-word prior is chosen with, for few and many topics
 MANY = 200  # topics
 
@@ -57,6 +58,7 @@ def _tools() -> dict[str, Tool]:
             ("DILN", {}, ()), ("HDP", {}, ()),
             ("DILN 1/2", {"share": 0.5}, ()), ("DILN 1/4", {"share": 0.25}, ()),
             ("HDP 1/2", {"share": 0.5}, ()), ("HDP 1/4", {"share": 0.25}, ()),
+            ("DILN 800", {"n_components": 800}, LARGER),
             ("DILN online", {"learning_method": "online"}, ("arxiv_200k",)),
             ("diln CTM 100", {"n_components": 100}, ()),
             ("diln LDA 200", {"n_components": 200, "doc_topic_prior": "auto"}, ()),
@@ -65,6 +67,7 @@ def _tools() -> dict[str, Tool]:
     slow = ("arxiv_200k",)
     sized = {
         **{f"tomotopy LDA {size}": Tool("tomotopy_lda", {"size": size}, capped=False, states=True) for size in SIZES},
+        "tomotopy LDA 800": Tool("tomotopy_lda", {"size": 800}, capped=False, states=True, only=LARGER),
         **{f"lda {size}": Tool("lda_lda", {"size": size}, states=True, never=slow) for size in SIZES},
         **{f"scikit-learn LDA {size}": Tool("sklearn_lda", {"size": size}) for size in SIZES},
         **{f"gensim LDA {size}": Tool("gensim_lda", {"size": size}) for size in SIZES},

@@ -2,7 +2,8 @@
 
 Files are only ever added under new names; replacing the manifest, in one step, is what makes them the directory's
 content. A process killed at any moment leaves the old manifest and so the old content, or none where there was none;
-what it left behind is removed by the next that writes there.
+what it left behind is removed by the next that writes there. Nothing else is: where no manifest says whose a directory
+is, the lock does, into which the kind is written before anything else.
 """
 
 import json
@@ -21,6 +22,7 @@ from diln.errors import StoreError
 MANIFEST = "manifest.json"
 LOCK = ".lock"
 FRAME = re.compile(r"\.lock|manifest\.json(\.new)?")  # what every kind of directory has
+OURS = "diln-"  # how the names of all kinds begin
 LITTER = (".DS_Store", "Thumbs.db", "desktop.ini")  # what file managers leave everywhere
 
 Entry = dict[str, Any]  # of the manifest: a file's bytes, checksum and, for arrays, type and shape
@@ -42,6 +44,8 @@ class Kind:
     """Names of files and folders, directly in the directory, that only this kind has."""
     parts: Callable[[Content], set[str]]
     """Those of them that belong to a manifest."""
+    inside: re.Pattern[str] | None = None
+    """Names of the files in its folders; None if it has no folders that are ever removed."""
 
     def damaged(self, path: Path, how: str) -> StoreError:
         """What to raise about a file that is not as it was written."""
@@ -68,11 +72,23 @@ def write_manifest(directory: Path, content: Content) -> None:
 
 def write_whole(path: Path, text: str) -> None:
     """Make this a file's text, in one step: whoever is killed amid it leaves what was there, or nothing."""
+    with whole(path) as file:
+        file.write(text.encode())
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write to that becomes the one of this path in one step, when all is written."""
     fresh = path.with_name(f"{path.name}.new")
-    with fresh.open("w", encoding="utf-8") as file:
-        file.write(text)
-        _to_disk(file)
-    fresh.replace(path)
+    try:
+        with fresh.open("wb") as file:
+            yield file
+            _to_disk(file)
+        fresh.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            fresh.unlink()
+        raise
 
 
 def _to_disk(file: IO[Any]) -> None:
@@ -159,14 +175,15 @@ def writing(directory: Path, kind: Kind, mode: Literal["new", "replace", "extend
     if mode == "new" and (directory / MANIFEST).exists():
         raise StoreError(f"{directory}: there is a {kind.noun} already; pass --force (overwrite=True) to replace it")
     with locked(directory):
+        _mark(directory, kind)
         sweep(directory, kind)
         try:
             yield
         finally:
             sweep(directory, kind)
             if made and not (directory / MANIFEST).exists():
-                shutil.rmtree(directory)
-                _remove_empty(made[1:])
+                (directory / LOCK).unlink(missing_ok=True)
+                _remove_empty(made)
 
 
 def _remove_empty(folders: Iterable[Path]) -> None:
@@ -177,18 +194,59 @@ def _remove_empty(folders: Iterable[Path]) -> None:
 
 
 def _refuse_others(directory: Path, kind: Kind) -> None:
-    """Raise if the directory is somebody else's; one whose manifest is damaged is known by the files beside it."""
-    names = sorted(path.name for path in directory.iterdir() if path.name not in LITTER)
-    if MANIFEST in names:
+    """Raise if the directory is somebody else's; one whose manifest is damaged or missing is known by its lock."""
+    marked = _marked(directory)
+    if (directory / MANIFEST).exists():
         named = _format_of(directory / MANIFEST)
-        if named == kind.format or (named is None and any(map(kind.part.fullmatch, names))):
+        if kind.format == (marked if named is None else named):
             return
         if named is not None:
             raise StoreError(f"{directory}: holds a {named!r}, not a {kind.noun}; name another directory")
+        names = [MANIFEST]
     else:
-        names = [name for name in names if not (FRAME.fullmatch(name) or kind.part.fullmatch(name))]
+        paths = (path for path in directory.iterdir() if path.name not in LITTER)
+        names = sorted(path.name for path in paths if not _left_behind(path, kind, marked))
     if names:
-        raise StoreError(f"{directory}: holds {names[0]!r}, which is no part of a {kind.noun}; name another directory")
+        raise StoreError(
+            f"{directory}: holds {names[0]!r}, which is no part of a {kind.noun} that was begun here; name another "
+            "directory"
+        )
+
+
+def _left_behind(path: Path, kind: Kind, marked: str) -> bool:
+    """Whether this is surely what a write that did not come to an end has left in a directory without a manifest."""
+    if path.name == LOCK:
+        return not marked or marked.startswith(OURS)
+    return marked == kind.format and _is_part(path, kind)
+
+
+def _is_part(path: Path, kind: Kind) -> bool:
+    """Whether this is a file, or a folder with such files and no others, as only this kind of directory has."""
+    if path.is_symlink() or not (FRAME.fullmatch(path.name) or kind.part.fullmatch(path.name)):
+        return False
+    if not path.is_dir():
+        return True
+    inside = kind.inside
+    return inside is not None and all(
+        file.is_file() and (inside.fullmatch(file.name) or file.name in LITTER) for file in path.iterdir()
+    )
+
+
+def _marked(directory: Path) -> str:
+    """What the lock says: the kind of directory, or nothing where there is none, or something that is not ours."""
+    try:
+        return (directory / LOCK).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError):
+        return "unreadable"
+
+
+def _mark(directory: Path, kind: Kind) -> None:
+    """Have the lock say which kind of directory this is, unless the file is somebody else's."""
+    marked = _marked(directory)
+    if marked != kind.format and (not marked or marked.startswith(OURS)):
+        (directory / LOCK).write_text(kind.format, encoding="utf-8")
 
 
 def _format_of(manifest: Path) -> str | None:
@@ -206,7 +264,7 @@ def locked(directory: Path) -> Iterator[None]:
     except ImportError:  # no such locks on Windows: two writers at once are then the user's to avoid
         yield
         return
-    with (directory / LOCK).open("w") as file:
+    with (directory / LOCK).open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -225,7 +283,7 @@ def sweep(directory: Path, kind: Kind) -> None:
             return
         kept = {LOCK}
     for path in directory.iterdir():
-        if path.name not in kept and (FRAME.fullmatch(path.name) or kind.part.fullmatch(path.name)):
+        if path.name not in kept and _is_part(path, kind):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 

@@ -89,7 +89,7 @@ def test_all_models_are_compared_unless_told_otherwise(corpus):
     [
         ({"models": ("PCA",)}, "model is 'PCA'; give 'DILN' or"),
         ({"priors": (0.0,)}, "prior is 0.0"),
-        ({"topics": (0,)}, "n_components is 0"),
+        ({"topics": (0,)}, "topics is 0"),
         ({"seeds": 0}, "seeds is 0"),
         ({"max_iter": 0}, "max_iter is 0"),
     ],

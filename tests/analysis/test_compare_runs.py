@@ -15,13 +15,15 @@ import pytest
 
 from diln import analysis
 from diln.analysis.study import STUDIES, Comparison, Shelf, comparison, settings_for
-from diln.analysis.study.measure import StoppedError, perform
+from diln.analysis.study import shelf as shelf_module
+from diln.analysis.study.measure import Onlooker, Place, StoppedError, perform
 from diln.analysis.study.runs import run_of
-from diln.analysis.study.shelf import MEASURES
+from diln.analysis.study.shelf import MEASURES, digest_of
 from diln.analysis.study.streams import JUDGED
 from diln.analysis.study.table import ALONE
 from diln.corpus import Corpus
-from diln.errors import DilnError, StoreError, WorkerError
+from diln.corpus.splits import completion_rows
+from diln.errors import DilnError, SourceError, StoreError, WorkerError
 from diln.models.fitted import Fitted
 from diln.simulate import diln_corpus
 
@@ -197,14 +199,124 @@ def _dies_in_a_worker(place, run):
     time.sleep(0.2)
 
 
-def test_a_run_that_is_told_to_stop_leaves_nothing(corpus, tmp_path):
-    made = compared(corpus, tmp_path / "stopped", models=("LDA",), topics=(3,), seeds=1)
-    made.shelf.stop()
-    run = run_of("fit", "HDP", {"max_iter": 4}, 0)
+@pytest.mark.parametrize("way", ["fit", "stream", "pass"])
+def test_a_run_that_is_told_to_stop_on_its_way_leaves_nothing(corpus, tmp_path, monkeypatch, way):
+    shelf, looked, looks = Shelf(tmp_path), Onlooker.look, []
+    shelf.runs.mkdir()
+
+    def look(onlooker, progress=None):
+        looks.append(shelf.under_way())
+        if len(looks) == 2:  # the first is before it begins
+            shelf.stop()
+        looked(onlooker, progress)
+
+    monkeypatch.setattr(Onlooker, "look", look)
+    run = run_of(way, "DILN", {"max_iter": 4, "batch_size": 10}, 0)
     with pytest.raises(StoppedError, match="the same command goes on"):
-        perform(comparison.Place(corpus.directory, made.shelf.directory), run)
-    assert not made.shelf.has(run)
-    assert made.shelf.under_way() == []
+        perform(Place(corpus.directory, digest_of(corpus), shelf.directory), run)
+    assert looks == [[], [run.name]]
+    assert not shelf.has(run)
+    assert shelf.under_way() == []
+
+
+def test_a_corpus_built_anew_at_the_same_place_is_not_taken_for_the_old_one(tmp_path):
+    told = {"models": ("LDA",), "topics": (3,), "seeds": 1, "max_iter": 2}
+    for seed in (1, 2):
+        documents = diln_corpus(30, 40, 5, doc_length=30, rng=seed).corpus.save(tmp_path / "corpus", overwrite=True)
+        compared(documents, tmp_path / f"at-one-place-{seed}", **told)
+        elsewhere = documents.save(tmp_path / f"corpus-{seed}")
+        compared(elsewhere, tmp_path / f"elsewhere-{seed}", **told)
+        assert results(tmp_path / f"at-one-place-{seed}") == results(tmp_path / f"elsewhere-{seed}")
+
+
+def test_a_corpus_that_changes_while_it_is_compared_on_is_an_error(tmp_path):
+    documents = diln_corpus(30, 40, 5, doc_length=30, rng=1).corpus.save(tmp_path / "corpus")
+    place = Place(tmp_path / "corpus", digest_of(documents), tmp_path)
+    diln_corpus(30, 40, 5, doc_length=30, rng=2).corpus.save(tmp_path / "corpus", overwrite=True)
+    with pytest.raises(StoreError, match="has other documents than when the comparison began"):
+        place.documents()
+
+
+def test_splits_without_a_token_to_predict_are_named_before_anything_is_written(tmp_path):
+    counts = np.zeros((30, 6), int)
+    counts[completion_rows(30, 0)[0]] = 2
+    with pytest.raises(
+        SourceError, match=r"split 1 \(seed 0\): none of its 6 test documents, which are drawn at random"
+    ):
+        compared(Corpus.from_matrix(counts, list("abcdef")), tmp_path / "some")
+    counts[:] = 2
+    counts[completion_rows(30, 1, validation=True)[1]] = 0
+    with pytest.raises(SourceError, match=r"split 2 \(seed 1\): none of its 3 validation documents"):
+        compared(Corpus.from_matrix(counts, list("abcdef")), tmp_path / "some", splits=2)
+    with pytest.raises(SourceError, match=r"split 3 \(seed 2\): none of its 6 test documents"):
+        counts[:] = 2
+        counts[completion_rows(30, 2)[1]] = 0
+        compared(Corpus.from_matrix(counts, list("abcdef")), tmp_path / "some", "prior", models=("HDP",))
+    assert not (tmp_path / "some").exists()
+
+
+def test_topics_of_which_no_two_words_are_in_the_corpus_have_no_coherence(tmp_path):
+    counts = np.full((20, 1), 3)
+    compared(Corpus.from_matrix(counts, ["alone"]), tmp_path / "some", models=("LDA",), topics=(1,))
+    (row,) = results(tmp_path / "some")["table"]["rows"]
+    assert row["npmi"] is None
+
+
+def test_numbers_of_numpy_are_numbers(corpus, tmp_path):
+    plain = settings_for(corpus, topics=(3,), priors=(1.0,), seeds=2, splits=1, max_iter=4)
+    told = {
+        "topics": (np.int64(3), 3), "priors": (1, np.float64(1.0)), "seeds": np.int32(2), "splits": np.uint8(1),
+        "max_iter": np.int64(4),
+    }  # fmt: skip
+    assert json.dumps(settings_for(corpus, **told).to_json()) == json.dumps(plain.to_json())
+    with pytest.raises(ValueError, match=r"topics is 2\.5; give a whole number"):
+        settings_for(corpus, models=("HDP",), topics=(2.5,))
+
+
+def test_results_made_with_other_libraries_are_not_mixed_in(corpus, whole, monkeypatch):
+    assert results(whole)["versions"]["numpy"] == np.__version__
+    known = shelf_module.version
+    monkeypatch.setattr(shelf_module, "version", lambda name: "99.9" if name == "numpy" else known(name))
+    with pytest.raises(StoreError, match=f"made with numpy {np.__version__}, and this is numpy 99.9; give another"):
+        compared(corpus, whole)
+
+
+def test_a_damaged_model_is_named_with_what_to_do_before_any_fit(corpus, tmp_path, monkeypatch):
+    folder = tmp_path / "some"
+    compared(corpus, folder, models=("LDA",), topics=(3,))
+    model, other = sorted((folder / "models").iterdir())
+    tensors = next(model.glob("*.safetensors"))
+    data = tensors.read_bytes()
+    shutil.rmtree(other)  # which would be made again
+    with monkeypatch.context() as patched:
+        patched.setattr(comparison, "perform", pytest.fail)
+        for damaged, how in ((data[:50], f"has 50 bytes in place of {len(data)}"), (None, "is missing")):
+            tensors.write_bytes(damaged) if damaged else tensors.unlink()
+            with pytest.raises(
+                StoreError, match=rf"^{model} is damaged \(g0001-.*: the file {how}\); remove it, and the"
+            ):
+                compared(corpus, folder, models=("LDA",), topics=(3,))
+    tensors.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    with pytest.raises(
+        StoreError, match=rf"^{model} is damaged \(.* does not match its checksum\); remove it, and the"
+    ):
+        compared(corpus, folder, models=("LDA",), topics=(3,))
+    shutil.rmtree(model)
+    compared(corpus, folder, models=("LDA",), topics=(3,))
+
+
+def test_another_corpus_in_the_folder_of_a_comparison_is_left_alone(corpus, tmp_path):
+    documents, told = Corpus.from_matrix(corpus.counts, corpus.vocabulary), {"models": ("LDA",), "topics": (3,)}
+    compared(corpus, tmp_path / "some", **told)
+    mine = diln_corpus(20, 40, 5, doc_length=30, rng=7).corpus.save(tmp_path / "some" / "corpus")
+    with pytest.raises(StoreError, match="holds other documents than those compared; move it elsewhere"):
+        compared(documents, tmp_path / "some", **told)
+    assert len(Corpus.open(mine.directory)) == 20
+    shutil.rmtree(mine.directory)
+    compared(documents, tmp_path / "some", **told)
+    next(mine.directory.glob("*/counts.npy")).unlink()
+    with pytest.raises(StoreError, match=r"corpus is damaged \(.*counts\.npy: the file is missing\); remove it"):
+        compared(documents, tmp_path / "some", **told)
 
 
 def test_a_fit_that_fails_is_named(corpus, tmp_path, monkeypatch):

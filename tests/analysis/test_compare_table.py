@@ -111,6 +111,23 @@ def test_the_verdict_says_whether_there_is_a_best():
     assert TableView((row("DILN", 99, None),), ()).verdict.startswith("DILN alone was tried")
 
 
+def test_the_verdict_says_where_models_are_the_same():
+    for percent, clear in ((0.0, False), (-0.0, False), (-1e-14, False), (1e-14, True)):
+        tie = row("DILN", 90, Against("HDP", percent, 0.0, clear))
+        assert TableView((tie, row("HDP", 90, None)), ()).verdict == (
+            "No model is the best: the perplexity of DILN is the same as that of HDP."
+        )
+    little = row("DILN", 90, Against("HDP", -0.03, 0.0, True))
+    assert "its perplexity is less than 0.1% below that of HDP" in TableView((little,), ()).verdict
+
+
+def test_rounding_makes_no_difference_clear():
+    tokens = np.ones(3)
+    means = {"DILN": Completed(-5.0 * tokens, tokens), "HDP": Completed((-5.0 - 1e-15) * tokens, tokens)}
+    assert means["DILN"].log_perplexity != means["HDP"].log_perplexity
+    assert not beside_the_best("DILN", means, {"DILN": [5.0], "HDP": [5.0]}).clear
+
+
 def test_the_verdict_says_where_chains_were_not_repeated():
     alone = row("DILN", 90, Against("HDP", -10.0, 2.0, True), seeds=1)
     assert "(standard error 2.0%, of one chain each)" in TableView((alone, row("HDP", 100, None)), ()).verdict

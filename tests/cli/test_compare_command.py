@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 
@@ -107,6 +108,57 @@ def test_a_folder_with_something_else_is_refused(shelf):
     done = diln("compare", shelf / "corpus", "-o", shelf / "lda", *QUICK)
     assert (done.code, done.out) == (2, "")
     assert "holds a 'diln-model', not a comparison" in done.err
+
+
+BUILD = ("corpus", "build", "texts.jsonl")
+
+
+@pytest.mark.parametrize(
+    "words", [("compare", "corpus"), ("fit", "corpus", "--force"), ("fit", "corpus"), BUILD, (*BUILD, "--force")]
+)
+def test_a_project_with_folders_of_its_own_loses_none_of_them(words, shelf, tmp_path, monkeypatch):
+    shutil.copytree(shelf / "corpus", tmp_path / "corpus")
+    shutil.copytree(shelf / "lda", tmp_path / "models" / "best")
+    (tmp_path / "figures").mkdir()
+    monkeypatch.chdir(tmp_path)
+    if words[0] == "corpus":
+        shutil.copy(shelf / "texts.jsonl", tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    done = diln(*words, "-o", ".")
+    assert done.code == 2
+    assert "error: .: holds 'corpus', which is no part of a" in done.err
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_figures_are_drawn_while_no_other_process_can_write(compared, shelf, monkeypatch):
+    fcntl, seen = pytest.importorskip("fcntl"), []
+
+    def look(name, view, folder):
+        with (compared[0] / ".lock").open("a") as file, pytest.raises(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        seen.append(name)
+        return [folder / f"{name}.svg"]
+
+    monkeypatch.setattr("diln.show.comparison.draw", look)
+    done = diln("compare", shelf / "corpus", "-o", compared[0], *QUICK)
+    assert done.code == 0, done.err
+    assert seen == ["table"]
+    assert done.out.splitlines()[-1] == str(compared[0] / "figures" / "table.svg")
+
+
+def test_the_time_left_is_of_what_was_done_since_it_began(tmp_path):
+    shelf = Shelf(tmp_path)
+    shelf.runs.mkdir()
+    first, then = ([run_of(way, "LDA", {"n_components": size}, 0) for size in range(1, 5)] for way in ("choose", "fit"))
+    for run in (*first, *then[:2]):
+        shelf.end(run, {"perplexity": 9.0})
+    line = CompareLine(shelf, quiet=True, console=Console(stderr=True))
+    line.expect(first, later=4)
+    assert [text for _, text in line.parts(3.0)][:2] == ["4 of 8 runs", "0:03"]
+    line.expect([*first, *then], later=0)
+    assert [text for _, text in line.parts(6.0)] == ["6 of 8 runs", "0:06", "last: LDA 9.0"]
+    shelf.end(then[2], {"perplexity": 9.0})
+    assert [text for _, text in line.parts(9.0)][:3] == ["7 of 8 runs", "0:09", "about 0:09 left"]
 
 
 def test_the_line_says_how_far_it_is(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 from commands import diln
 
 from diln.cli.console import plain_warnings, say_json, told_of_interrupts
+from diln.errors import WorkerError
 from diln.models.fitted import Fitted
 
 
@@ -39,6 +40,11 @@ def test_too_little_memory_is_one_sentence_and_exit_code_1(detail, fails_with):
     assert detail in done.err
     assert "use fewer topics (--topics)" in done.err
     assert done.err.count("\n") == 1
+
+
+def test_a_worker_that_died_is_one_sentence_and_exit_code_1(fails_with):
+    fails_with(WorkerError("a worker process died; run again with fewer processes"))
+    assert diln("topics", "model") == (1, "", "error: a worker process died; run again with fewer processes\n")
 
 
 @pytest.mark.parametrize("error", [RuntimeError("broken"), KeyError("broken"), np.linalg.LinAlgError("broken")])

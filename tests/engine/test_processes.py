@@ -185,6 +185,77 @@ def test_an_interrupt_of_all_processes_is_for_the_first_even_while_workers_start
     assert process.communicate(timeout=60) == ("interrupted\n", "")
 
 
+TWICE = """
+import os, sys, time
+from pathlib import Path
+from diln.engine.processes import Processes
+
+def wait(context, item):
+    (Path(sys.argv[1]) / str(os.getpid())).touch()
+    time.sleep(60)
+
+if __name__ == "__main__":
+    try:
+        with Processes(3) as processes:
+            try:
+                list(processes.map(wait, range(10)))
+            except KeyboardInterrupt:
+                print("once", flush=True)
+                raise
+    except KeyboardInterrupt:
+        print("ended", flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="interrupts cannot be held back here")
+def test_a_second_interrupt_ends_workers_that_are_waited_for(tmp_path):
+    (tmp_path / "script.py").write_text(TWICE)
+    for folder in ("pids", "temporary"):
+        (tmp_path / folder).mkdir()
+    process = subprocess.Popen(
+        [sys.executable, str(tmp_path / "script.py"), str(tmp_path / "pids")], start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path / "temporary")},
+    )  # fmt: skip
+    while process.poll() is None and len(list((tmp_path / "pids").iterdir())) < 3:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.stdout.readline() == "once\n"
+    time.sleep(0.3)  # until it waits
+    assert process.poll() is None
+    os.killpg(process.pid, signal.SIGINT)
+    try:
+        assert process.communicate(timeout=20) == ("ended\n", "")
+    finally:
+        process.kill()
+    for path in (tmp_path / "pids").iterdir():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(path.name), 0)
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def hit_in_compiled_code(context, item):
+    """In the first process as when Ctrl-C comes while NumPy's or numba's code is about to return."""
+    if os.getpid() != context:
+        time.sleep(0.5)
+        return
+    BEGUN_HERE.append(item)
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt as error:
+        raise SystemError("returned a result with an exception set") from error
+
+
+BEGUN_HERE = []
+
+
+def test_an_interrupt_of_the_first_process_does_not_wait_for_its_turn():
+    BEGUN_HERE.clear()
+    with Processes(2, os.getpid(), worthwhile=2) as processes, pytest.raises(KeyboardInterrupt):
+        next(processes.map(hit_in_compiled_code, range(4)))
+    assert len(BEGUN_HERE) == 1
+
+
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="interrupts cannot be held back here")
 def test_starting_processes_leaves_interrupts_as_they_were():
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())

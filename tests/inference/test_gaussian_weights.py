@@ -201,7 +201,23 @@ def test_draws_are_those_of_q():
     logs -= logs[:, :, :1]
     means, spreads = case.documents.locations, case.documents.spreads
     np.testing.assert_allclose(logs.mean(axis=0), means - means[:, :1], atol=0.2)
-    np.testing.assert_allclose(logs.var(axis=0)[:, 1:], spreads[:, 1:] + spreads[:, :1], rtol=0.15)
+    full = case.documents.tokens.any(axis=1)
+    np.testing.assert_allclose(logs.var(axis=0)[full, 1:], (spreads[:, 1:] + spreads[:, :1])[full], rtol=0.15)
+
+
+def test_draws_of_a_document_without_tokens_are_those_of_the_prior():
+    for seed in (2, 5):
+        case = Case(seed)
+        case.visit(5)
+        draw = case.weights.drawing(case.documents, np.random.default_rng(0))
+        logs = np.log([draw()[1] for _ in range(20_000)])
+        apart = np.eye(4)[:, 1:] - np.eye(4)[:, :1]  # of log weights beside the first: of others draws do not tell
+        found, mean, sigma = logs @ apart, case.weights.mean, case.weights.sigma
+        right = apart.T @ sigma @ apart
+        assert np.abs(right / (apart.T @ np.diag(case.documents.spreads[1]) @ apart) - 1).max() > 0.3
+        scale = np.sqrt(np.diag(right))
+        np.testing.assert_allclose((found.mean(axis=0) - mean @ apart) / scale, 0, atol=0.03)
+        np.testing.assert_allclose((np.cov(found.T) - right) / np.outer(scale, scale), 0, atol=0.05)
 
 
 def test_the_covariance_that_is_told_does_not_change_with_what_is_added_to_all_topics():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from scipy.special import logsumexp, softmax
 
 from diln.inference.batch import Batch
@@ -160,6 +160,20 @@ def test_a_variance_is_found_from_anywhere(start):
         zeta = np.exp(x + spread / 2).sum()
         variance_step(precision, length, x, spread, share)
         np.testing.assert_allclose(spread * (np.diag(precision) + length / zeta * np.exp(x + spread / 2)), 1, rtol=1e-9)
+
+
+@pytest.mark.parametrize("variance", [1.0, 50.0, 200.0, 1e3, 1e4, 1e6, 1e12])
+@pytest.mark.parametrize("start", [1e-9, 1.0, 1e4])
+def test_a_variance_is_found_however_wide_the_prior_is(variance, start):
+    x = np.array([0.0, -5.0, -30.0, -900.0, -4e5])
+    precision = np.eye(len(x)) / variance
+    for length in (1.0, 100.0, 1e6):
+        spread, share = np.full(len(x), min(start, variance)), np.empty(len(x))
+        pressure = np.log(length) + x - logsumexp(x + spread / 2)
+        variance_step(precision, length, x, spread, share)
+        for v, p in zip(spread, pressure, strict=True):
+            root = brentq(lambda v, p=p: np.log(v) + np.logaddexp(-np.log(variance), p + v / 2), 1e-13, variance)
+            assert v == pytest.approx(root, rel=1e-9)
 
 
 def plain_steps(counts, topics, mean, precision, lift, turns):

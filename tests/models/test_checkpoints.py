@@ -99,13 +99,18 @@ def resumed(rows, directory: Path, kind: str = "DILN", look=None, **given):
 
 
 @pytest.mark.parametrize("kind", ["DILN", "HDP", "LDA", "CTM"])
-@pytest.mark.parametrize(("learning", "after"), [("batch", 2), ("batch", 9), ("online", 9), ("online", 33)])
-def test_every_model_goes_on_from_any_of_its_parts(kind, learning, after, rows, tmp_path):
+@pytest.mark.parametrize(
+    ("learning", "phase", "after"),
+    [("batch", "chain", 2), ("batch", "chain", 9), ("online", "chain", 9), ("online", "online", 3)],
+)
+def test_every_model_goes_on_from_any_of_its_parts(kind, learning, phase, after, rows, tmp_path):
     given = {"learning_method": learning, "batch_size": 40, "max_iter": 12 if learning == "batch" else 2}
     given |= {"keep_states": 2}
     terms = [f"t{i}" for i in range(rows.n_terms)]
     one = fitting.fit(parameters_of(kind, {**QUICK, **given}), rows, terms)
-    stopped(rows, tmp_path / "c", kind, after, **given)
+    begun = len(one.history) - one.steps if phase == "online" else 0  # sweeps of the chain, which is done by then
+    kept = stopped(rows, tmp_path / "c", kind, begun + after, **given)
+    assert read_model(kept.directory, CHECKPOINT).content["phase"] == phase
     look = StopAt()
     other = resumed(rows, tmp_path / "c", kind, look, **given)
     assert [p.iteration for p in look.seen] == [entry["iteration"] for entry in one.history]

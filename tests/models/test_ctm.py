@@ -8,8 +8,9 @@ from scipy.optimize import linear_sum_assignment
 
 from diln import CTM, simulate
 from diln.models import fitting
-from diln.models.checkpoints import Checkpoints
+from diln.models.checkpoints import CHECKPOINT, Checkpoints
 from diln.models.counts import CorpusRows
+from diln.models.files import read_model
 from diln.models.parameters import parameters_of
 from diln.models.sampling import planned
 
@@ -122,10 +123,13 @@ def test_a_fit_that_was_stopped_goes_on_to_the_same_bits(learning, planted, tmp_
     parameters = parameters_of("CTM", told)
     rows = CorpusRows(corpus)
     whole = fitting.fit(parameters, rows, corpus.vocabulary)
+    done = len(whole.history) - whole.steps if learning == "online" else 4  # sweeps, of online learning all of them
     for sweeps in (3, 5):
         kept = Checkpoints(tmp_path / "kept", 0.0, resume=True)
         with pytest.raises(StoppedError):
-            fitting.fit(parameters, rows, corpus.vocabulary, Stop(sweeps + 4), kept)
+            fitting.fit(parameters, rows, corpus.vocabulary, Stop(done + sweeps), kept)
+        phase = read_model(kept.directory, CHECKPOINT).content["phase"]
+        assert phase == ("online" if learning == "online" else "chain")
     again = fitting.fit(parameters, rows, corpus.vocabulary, None, Checkpoints(tmp_path / "kept", 0.0, resume=True))
     assert len(again.history) == len(whole.history)
     for name, value in whole.posterior.tensors().items():
@@ -154,6 +158,29 @@ def test_sampling_finds_how_far_log_weights_spread_in_batch_and_in_a_stream(plan
 def test_streams_start_from_a_longer_chain_than_other_models_do():
     plans = [planned(parameters_of(kind, {"n_components": SIZE}), "online") for kind in ("LDA", "CTM")]
     assert [plan.max_iter for plan in plans] == [40, 100]
+
+
+def test_the_chain_that_a_stream_starts_from_does_not_end_early(planted):
+    fitted = CTM(3, random_state=0, learning_method="online", max_iter=1, batch_size=40).fit(planted[0].corpus[:60])
+    assert len(fitted.history_) - fitted.n_batch_iter_ == 100
+
+
+def test_documents_that_come_in_later_do_not_narrow_log_weights(monkeypatch):
+    monkeypatch.setattr("diln.models.parameters.STAGES", ((150, 60), (450, 20)))
+    made = simulate.ctm_corpus(
+        1500, 100, 20, covariance_matrix=3.0 * np.eye(20), topic_prior=0.05, doc_length=40, rng=3
+    )
+    known = SimpleNamespace(
+        topic_word_=made.topics, topic_weights_=made.doc_topics.mean(axis=0), vocabulary_=made.corpus.vocabulary
+    )
+    told = {"random_state": 1, "topic_word_prior": 0.05, "init": known}
+    grown, online = (
+        CTM(20, learning_method=method, batch_size=150, max_iter=most, **told).fit(made.corpus)
+        for method, most in (("grow", None), ("online", 3))
+    )
+    spreads = [np.diag(one.topic_covariance_).mean() / (3.0 * (1 - 1 / 20)) for one in (grown, online)]
+    assert spreads[0] > 0.73
+    assert spreads[1] > 0.83
 
 
 def test_a_chain_keeps_all_its_topics_and_warms_up_without_log_weights(planted):

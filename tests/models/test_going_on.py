@@ -10,6 +10,8 @@ from sklearn.base import clone
 
 import diln
 from diln import CTM, DILN, HDP, LDA, Corpus, simulate
+from diln.models import fitting, sampling
+from diln.models.parameters import ONLINE_TOPIC_PRIOR, SETTLED
 
 COUNTS = np.random.default_rng(0).poisson(0.8, (60, 20))
 pytestmark = pytest.mark.filterwarnings("ignore:all .* topics are in use:diln.DilnWarning")
@@ -133,8 +135,70 @@ def test_counts_that_single_precision_cannot_hold_are_refused(inference):
         small(LDA, inference).fit(COUNTS * 1e39)
 
 
+@pytest.mark.parametrize("learning", ["batch", "online"])
+@pytest.mark.parametrize("model", [DILN, HDP, LDA, CTM])
+def test_the_largest_counts_that_are_taken_are_worked_with(model, learning):
+    huge = COUNTS.astype(float)
+    with pytest.raises(ValueError, match="the largest that can be worked with is 2,147,483,648"):
+        variational(model).fit(huge + 2.2e9)
+    for columns in (slice(3, 4), slice(None)):
+        huge[:, columns] = 2.0**31 - COUNTS[:, columns]
+        fitted = variational(model, learning_method=learning, batch_size=20, max_iter=8).fit(huge)
+        assert np.isfinite(fitted.topic_word_).all()
+        assert np.isfinite(fitted.transform(huge)).all()
+        assert np.isfinite(fitted.perplexity(COUNTS))
+
+
+@pytest.mark.parametrize("model", [DILN, LDA])
+def test_topics_of_more_tokens_than_single_precision_has_squares_of_are_numbers(model):
+    """A stream that stands for a huge number of documents has statistics far above its counts."""
+    fitted = variational(model, total_samples=1e14, batch_size=20)
+    for _ in range(3):
+        fitted.partial_fit(COUNTS)
+    assert fitted.components_.max() > 1e13
+    assert np.isfinite(fitted.topic_word_).all()
+    assert 1 <= fitted.perplexity(COUNTS) < 30
+
+
+@each_way
+def test_a_stream_is_seen_step_by_step(inference, monkeypatch, capsys):
+    stream = small(HDP, inference, batch_size=20, verbose=1, evaluate_every=2)
+    stream.partial_fit(COUNTS)
+    begun = [entry["documents"] for entry in stream.history_]
+    assert begun == ([60, 120, 180] if inference == "sampling" else [20, 40, 60])
+    stream.partial_fit(COUNTS[:30])
+    seen = stream.history_
+    assert [entry["documents"] - begun[-1] for entry in seen[3:]] == [15, 30]
+    assert (np.diff([entry["seconds"] for entry in seen]) > 0).all()
+    assert [entry["iteration"] for entry in seen] == ([1, 2, 3, 1, 1] if inference == "sampling" else [1] * 5)
+    if inference == "sampling":
+        assert all(np.log(1 / 60) < entry["score"] < 0 for entry in seen)
+    else:
+        assert [entry["perplexity"] is None for entry in seen] == [False, True, False, True, False]
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 5
+    assert lines[4].startswith(f"pass 1, {begun[-1] + 30} documents, ")
+    monkeypatch.setattr(fitting, "NOTED", 4)
+    last = stream.partial_fit(COUNTS).history_
+    assert [entry["documents"] - begun[-1] for entry in last] == [30, 50, 70, 90]
+
+
+def test_a_stream_too_long_for_a_chain_is_seen_to_its_end(monkeypatch):
+    monkeypatch.setattr(sampling, "STARTED", 25)
+    stream = small(HDP, batch_size=20).partial_fit(COUNTS)
+    assert [entry["documents"] for entry in stream.history_] == [25, 50, 75, 92, 110]
+    assert stream.n_batch_iter_ == 2
+    assert stream.fitted_.population == 60
+
+
+def test_the_topics_prior_of_a_stream_is_that_of_a_chain_unless_it_learns_online():
+    for learning, prior in (("auto", SETTLED["sampling"]["topic_word_prior"]), ("online", ONLINE_TOPIC_PRIOR)):
+        stream = small(LDA, learning_method=learning).partial_fit(COUNTS).partial_fit(COUNTS)
+        assert stream.fitted_.posterior.prior == prior
+
+
 def test_counts_that_sampling_cannot_draw_one_by_one_are_refused_at_every_door():
-    huge = COUNTS.astype(float) * 1e9
+    huge = COUNTS.astype(float) * 1e8
     with pytest.raises(ValueError, match="sampling takes up to 16,777,216 of one term"):
         small(LDA).fit(huge)
     fitted = small(LDA).fit(COUNTS)

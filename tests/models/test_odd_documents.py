@@ -31,7 +31,7 @@ def small(model, inference="sampling", **given):
         (np.zeros((30, 0)), "0 feature"),
         (np.zeros((30, 12)), "no document has a token"),
         (COUNTS[0], "1D array"),
-        ([["a", "b"]], "could not convert|dtype"),
+        ([["a", "b"]], "was given text; give counts"),
         (COUNTS / COUNTS.sum(axis=1, keepdims=True), "raw counts"),
         (COUNTS / np.linalg.norm(COUNTS, axis=1, keepdims=True), "CountVectorizer in place of TfidfVectorizer"),
     ],
@@ -165,6 +165,16 @@ def test_diln_without_dimensions_is_refused_with_a_hint():
 def test_parameters_that_make_no_sense_are_refused_by_name(name, value):
     with pytest.raises(ValueError, match=name):
         small(DILN, **{name: value}).fit(COUNTS)
+
+
+@each_way
+def test_a_covariance_has_an_inverse_from_the_least_prior_on(inference):
+    with pytest.raises(ValueError, match=r"covariance_prior is 1e-15; give 0\.001 or more"):
+        small(CTM, inference, covariance_prior=1e-15).fit(COUNTS)
+    for counts, size in ((COUNTS, 1), (COUNTS, 5), (COUNTS[:2], 30)):
+        fitted = small(CTM, inference, n_components=size, covariance_prior=1e-3, max_iter=30).fit(counts)
+        assert np.isfinite(fitted.perplexity(COUNTS))
+        assert np.isfinite(fitted.topic_correlation_).all()
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,19 @@ def test_the_same_view_gives_the_same_bytes(tmp_path):
     assert [path.read_bytes() for path in draw("table", table_view(), tmp_path)] == first
 
 
+def test_a_figure_that_cannot_be_drawn_leaves_the_old_one(tmp_path, monkeypatch):
+    before = [path.read_bytes() for path in draw("table", table_view(), tmp_path)]
+
+    def fail(figure, file, **settings):
+        file.write(b"half of a figure")
+        raise RuntimeError("no room")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", fail)
+    with pytest.raises(RuntimeError, match="no room"):
+        draw("table", table_view(), tmp_path)
+    assert [path.read_bytes() for path in sorted(tmp_path.iterdir(), reverse=True)] == before
+
+
 def drawn(name: str):
     with style():
         return FIGURES[name](VIEWS[name]())

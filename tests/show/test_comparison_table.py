@@ -24,6 +24,16 @@ def test_small_perplexities_have_digits_and_chance_is_marked():
     assert cells(row)[2:4] == ["15.46", "≈ -4.3% ± 0.5 HDP"]
 
 
+def test_no_difference_has_no_sign_and_no_coherence_no_number():
+    from dataclasses import replace
+
+    row = table_view().rows[0]
+    for percent in (-0.0, 1e-14, -0.04):
+        shown = cells(replace(row, npmi=None, against=replace(row.against, percent=percent)))
+        assert shown[3] == "0.0% ± 0.5 HDP"
+        assert shown[5] == "-"
+
+
 def test_settings_that_differ_between_splits_are_all_named():
     from dataclasses import replace
 

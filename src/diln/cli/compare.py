@@ -153,9 +153,9 @@ def compare_command(
             raise DilnError(str(error)) from None
         names = dict.fromkeys(one.value for one in study or [StudyName.table])
         comparison = Comparison(corpus, settings, Shelf(output), tuple(STUDIES[name] for name in names))
+        figures: list[str] = []
         with CompareLine(comparison.shelf, quiet=silent) as line:
-            views = comparison.carry_out(jobs, line)
-        figures = _write(comparison, views, silent)
+            views = comparison.carry_out(jobs, line, lambda views: figures.extend(_write(comparison, views, silent)))
     if json:
         say_json({
             "directory": str(output), "figures": figures,

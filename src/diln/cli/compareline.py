@@ -29,7 +29,7 @@ class CompareLine:
         self.shelf = shelf
         self.runs: dict[str, Run] = {}
         self.later = 0
-        self.before: int | None = None  # runs that were done before this began
+        self.before: set[str] | None = None  # runs that were done before this began, known by then or not
         self.live = Live(
             SpinnerColumn(), OneLine(self.parts, console), console=console, transient=True,
             disable=quiet or not console.is_terminal, refresh_per_second=A_SECOND,
@@ -49,7 +49,7 @@ class CompareLine:
         """These runs, done or not, are known by now; so many more will follow."""
         self.runs, self.later = {run.name: run for run in runs}, later
         if self.before is None:
-            self.before = len(self.done())
+            self.before = set(self.shelf.done())
 
     def done(self) -> list[str]:
         """The runs that are done, the last one last."""
@@ -60,7 +60,7 @@ class CompareLine:
         if self.before is None:
             return [(1, "reading"), (1, clock(elapsed))]
         done, total = self.done(), len(self.runs) + self.later
-        here = len(done) - self.before
+        here = len(set(done) - self.before)
         left = [(1, f"about {clock(elapsed / here * (total - len(done)))} left")] if here > 0 else []
         under_way = [self.runs[name].label for name in self.shelf.under_way() if name in self.runs]
         return [

@@ -3,19 +3,19 @@
 import json
 import math
 import os
-import signal
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any, Self, TextIO
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+
+from diln.engine.interrupts import true_interrupts
 
 WIDE = 10_000  # characters of a line that no terminal has to show
 
@@ -83,30 +83,6 @@ def plain_warnings(reword: Callable[[str], str] = str) -> Iterator[None]:
             warnings.simplefilter("ignore", meant_for_programmers)
         warnings.showwarning = show
         yield
-
-
-@contextmanager
-def true_interrupts() -> Iterator[None]:
-    """Raise KeyboardInterrupt where compiled code that an interrupt hits makes another error of it."""
-    seen = []
-    before = signal.getsignal(signal.SIGINT)
-    if not callable(before) or threading.current_thread() is not threading.main_thread():
-        yield  # interrupts are not for this program, or not for this thread
-        return
-
-    def note(number: int, frame: FrameType | None) -> None:
-        seen.append(number)
-        before(number, frame)
-
-    signal.signal(signal.SIGINT, note)
-    try:
-        yield
-    except Exception as error:
-        if seen:
-            raise KeyboardInterrupt from error
-        raise
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -31,8 +31,9 @@ CORPUS = Kind(
     noun="corpus",
     make="build one with: diln corpus build SOURCE -o DIR",
     mend="build it again, or restore it from a copy",
-    part=re.compile(r"g\d{4,}-(\d{5,}|vocabulary\.json)|\.raw-.*"),
+    part=re.compile(r"g\d{4,}-(\d{5,}|vocabulary\.json)|\.raw-[0-9a-f]{8}-\d{6,}(\.numbers\.npy)?"),
     parts=_parts,
+    inside=re.compile(r"(?s).+\.npy"),
 )
 
 

@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from multiprocessing import get_context, parent_process
@@ -17,6 +16,7 @@ from threading import Thread
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, cast
 
+from diln.engine.interrupts import true_interrupts, without_interrupts
 from diln.engine.parcels import Parcel, Parcels, claim, pack
 from diln.errors import WorkerError
 
@@ -136,11 +136,13 @@ class Processes:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._pool is not None:
-            # Workers may still be at items, on files perhaps; if not they are idle, and end by themselves.
-            self._pool.shutdown(wait=bool(self._sent), cancel_futures=True)
-            self._pool = None
-        self._parcels.close()
+        pool, self._pool = self._pool, None
+        try:
+            if pool is not None:
+                # Workers may still be at items, on files perhaps; if not they are idle, and end by themselves.
+                _end(pool, wait=bool(self._sent))
+        finally:
+            self._parcels.close()
 
     def map(self, function: Callable[[Any, Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Yield ``function(context, item)`` for each item, in the items' order whatever the number of processes."""
@@ -176,7 +178,8 @@ class Processes:
         if error is not None:
             return Done(error=error)
         try:
-            return Done(value=function(self.context, item))
+            with true_interrupts():  # which do not wait for their turn
+                return Done(value=function(self.context, item))
         except Exception as raised:
             return Done(error=raised)
 
@@ -211,20 +214,24 @@ class Processes:
         return self._pool
 
 
-@contextmanager
-def without_interrupts() -> Iterator[None]:
-    """Hold interrupts back from processes that are started here, and for as long as that takes from this thread.
+def _end(pool: ProcessPoolExecutor, wait: bool) -> None:
+    """Have workers end after what they are at; whoever is interrupted while waiting for them kills them.
 
-    A terminal sends Ctrl-C to all processes. It is for the one that the user has started: that one ends the others.
+    The pool's own waiting is for its thread, which Python takes for ended where that is interrupted.
     """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
+    workers = list((pool._processes or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    if not wait:
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for worker in workers:
+            worker.join()
+    except BaseException:
+        for worker in workers:
+            worker.kill()
+        for worker in workers:
+            worker.join()
+        raise
 
 
 def _drawn(items: Iterable[Item]) -> Iterator[tuple[Any, Exception | None]]:

@@ -110,11 +110,14 @@ class GaussianWeights(Weights):
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def drawing(self, documents: Documents, rng: np.random.Generator) -> Callable[[], Array]:
-        """Draws e^eta from q, beside the largest."""
-        deviations = np.sqrt(documents.spreads)
+        """Draws e^eta from q, beside the largest; from the prior, covariances and all, of documents without tokens."""
+        deviations, empty = np.sqrt(documents.spreads), ~documents.tokens.any(axis=1)
+        root = np.linalg.cholesky(self.sigma)
 
         def draw() -> Array:
-            logs = documents.locations + deviations * rng.standard_normal(deviations.shape)
+            normals = rng.standard_normal(deviations.shape)
+            logs = documents.locations + deviations * normals
+            logs[empty] = self.mean + normals[empty] @ root.T
             return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
         return draw

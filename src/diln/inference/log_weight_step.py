@@ -20,7 +20,7 @@ CONJUGATE = 8  # directions of a step at most
 FORCING = 0.1  # a direction's residual, as a share of the gradient, at which a step is taken
 HALVINGS = 12
 ROUNDING = 1e-14  # of f: without it the last steps, of which f knows nothing, would be refused
-NEWTON = 50  # steps for a variance at most; a few do
+NEWTON = 50  # steps for a variance at most; a few do, and these to 1/P_kk of 1e15
 AT_REST = 1e-13
 
 
@@ -153,18 +153,22 @@ def variance_step(precision, length, x, spread, share):  # type: ignore[no-untyp
     """The variances nu^2 = ``spread`` that maximise f given lambda = x and the tangent at zeta; share follows.
 
     Each is the root of v (P_kk + c e^(v/2)) - 1, c = N e^lambda / zeta, which is convex and rises: from wherever it
-    starts, Newton's method is right of the root after a step, and falls to it from there.  # C3
+    starts, Newton's method is right of the root after a step, and falls to it from there, by no more than about 2 a
+    step. So v is kept below ``most``, which is right of the root too: at 1/P_kk the first part of the sum alone is 1,
+    at -2 ln c the second is v, and at 1 it is more than 1 if -2 ln c is less.  # C3
     """
     soft = soften(x, spread, share)
     for k in range(x.size):
-        rate, v = precision[k, k], spread[k]
-        pressure = length * exp(x[k] - soft)
+        rate = precision[k, k]
+        pressure = log(length) + x[k] - soft  # ln c
+        most = min(max(-2.0 * pressure, 1.0), 1.0 / rate)
+        v = min(spread[k], most)
         for _ in range(NEWTON):
-            weight = pressure * exp(0.5 * v)
+            weight = exp(pressure + 0.5 * v)
             over = v * (rate + weight) - 1.0
             if abs(over) < AT_REST:
                 break
-            v = min(v - over / (rate + weight * (1.0 + 0.5 * v)), 1.0 / rate)
+            v = min(v - over / (rate + weight * (1.0 + 0.5 * v)), most)
         spread[k] = v
     soften(x, spread, share)
 
@@ -178,7 +182,8 @@ def log_weight_steps(  # type: ignore[no-untyped-def]
 
     In turn: theta = e^(lambda + lift nu^2); n by ``token_step``; ``mean_step``; ``variance_step``. A document ends when
     the mean change of n falls below ``tolerance`` and its log weights are at rest, or after ``most`` turns. One without
-    tokens has the q(eta) of the prior, and says nothing: its terms are 0.
+    tokens is left with the prior's mean and 1/P_kk, the variances of each log weight given the others, and says
+    nothing: its terms are 0.
 
     ``lift`` is 0 where the bound is to rise, for which theta is e^(E eta), or 1/2, for which theta is E e^eta.
 
@@ -207,7 +212,6 @@ def log_weight_steps(  # type: ignore[no-untyped-def]
         for j in range(start, stop):
             length += counts[j]
         for k in range(size):
-            n[k] = tokens[m, k]
             x[k] = locations[m, k]
             spread[k] = spreads[m, k]
             off[k] = x[k] - mean[k]
@@ -219,11 +223,14 @@ def log_weight_steps(  # type: ignore[no-untyped-def]
             for k in range(size):
                 weight[k] = real(exp(x[k] + lift * spread[k] - top))
             token_step(indices, counts, start, stop, topics, weight, fresh, ratio)
-            change = 0.0
+            change, total = 0.0, 0.0
             for k in range(size):
-                change += abs(fresh[k] - n[k])
-            for k in range(size):
-                n[k] = fresh[k]
+                change += abs(fresh[k] - tokens[m, k])
+                total += fresh[k]
+            part = length / total if total > 0.0 else 1.0  # n of single precision do not quite add up to N: what is
+            for k in range(size):  # missing of a long document would move all log weights alike, without end
+                n[k] = part * fresh[k]
+                tokens[m, k] = fresh[k]
             promised = mean_step(
                 precision, n, length, x, spread, off, pull, share, gradient, step, pushed, moved, work
             )  # fmt: skip
@@ -231,7 +238,6 @@ def log_weight_steps(  # type: ignore[no-untyped-def]
             if change < tolerance * size and promised < NATS:
                 break
         for k in range(size):
-            tokens[m, k] = fresh[k]
             theta[m, k] = weight[k]
             locations[m, k] = x[k]
             spreads[m, k] = spread[k]

@@ -77,13 +77,14 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         parameters, new = self._parameters(), not hasattr(self, "fitted_")
         rows, vocabulary = self._rows(X, reset=new)
+        look = _Printed() if self.verbose else None
         if new:
-            fitted = first(parameters, rows, vocabulary)
+            fitted = first(parameters, rows, vocabulary, look)
             fitted.named = hasattr(self, "feature_names_in_")
         else:
             fitted = self.fitted_
             fitted.parameters = parameters.after(fitted.parameters)
-            more(fitted, rows)
+            more(fitted, rows, look)
         self.fitted_ = fitted
         return self
 
@@ -200,6 +201,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     @property
     def history_(self) -> list[dict[str, Any]]:
         """What was seen of each sweep or pass, or of each step of online learning, as a list of dicts.
+
+        Of a stream, documents that ``partial_fit`` was given, the last 10,000.
 
         ``iteration``, ``documents`` visited so far, ``seconds``, ``n_topics`` in use, ``alpha``, ``beta``. Of sampling
         also ``score``, the mean log probability of a token given all others, ``topic_word_prior``,

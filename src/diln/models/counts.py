@@ -14,7 +14,7 @@ from diln.corpus.splits import halves
 from diln.engine.threads import cut
 from diln.errors import DilnWarning
 
-LARGEST = 1e30  # of counts, in float32
+LARGEST = 2**31  # of counts: what a corpus can hold, as float32 has it
 MOST_TOKENS = 2**24  # of one term in one document, that float32 counts without a gap
 PART = 8192  # documents that are in memory at once
 
@@ -142,7 +142,7 @@ def as_rows(X: Any) -> csr_array:
         rows.sum_duplicates()
     largest = rows.data.max(initial=0)
     if largest > LARGEST:
-        raise ValueError(f"there is a count of {largest}; the largest that can be worked with is {LARGEST:.0e}")
+        raise ValueError(f"there is a count of {largest}; the largest that can be worked with is {LARGEST:,}")
     tidy = csr_array((rows.data.astype(np.float32), rows.indices, rows.indptr), shape=rows.shape)
     if tidy.nnz and not tidy.data.all():
         tidy.eliminate_zeros()

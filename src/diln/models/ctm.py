@@ -21,10 +21,12 @@ class CTM(TopicModel):
         Number of topics.
     covariance_prior : float, optional
         c, the number of documents that the prior of the covariance, which is the identity, counts as: the more, the
-        nearer are correlations to 0; n_components unless given.
+        nearer are correlations to -1 / (n_components - 1), that of topics which have nothing to do with each other.
+        n_components unless given; 0.001 at least.
     topic_word_prior : float or "auto", optional
         gamma_0, the parameter of the topics' symmetric Dirichlet prior; smaller values give sharper topics. 0.015
-        unless given, 0.04 online, 0.1 of variational inference; "auto" learns it (sampling alone).
+        unless given, 0.04 online, 0.1 of variational inference; "auto" learns it (sampling alone). ``partial_fit``
+        alone does not make it online: learning_method="online" does.
     inference : "sampling" or "variational"
         How the posterior is found: by Gibbs sampling, with a Metropolis-Hastings draw of each log weight, or by
         mean-field variational inference as in the paper.
@@ -87,8 +89,8 @@ class CTM(TopicModel):
         Covariance and correlation of the topics' log weights over documents, less their mean in each document: what is
         added to all of them alike changes nothing.
     history_ : list of dict
-        What was seen of every sweep, pass or step: among others the ``score`` of sampling, the mean log probability of
-        a token given all others, or the ``bound`` of variational inference.
+        What was seen of every sweep, pass or step (of a stream the last 10,000): among others the ``score`` of
+        sampling, the mean log probability of a token given all others, or the ``bound`` of variational inference.
     bound_, n_iter_, learning_method_
         The last bound, if any, the number of sweeps or passes, and how the model was learned: what "auto" has chosen.
     vocabulary_ : list of str

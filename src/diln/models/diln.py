@@ -38,7 +38,8 @@ class DILN(TopicModel):
         the smaller are the weights, and with them beta.
     topic_word_prior : float or "auto", optional
         gamma_0, the parameter of the topics' symmetric Dirichlet prior; smaller values give sharper topics. 0.015
-        unless given, 0.04 online, 0.1 of variational inference; "auto" learns it (sampling alone).
+        unless given, 0.04 online, 0.1 of variational inference; "auto" learns it (sampling alone). ``partial_fit``
+        alone does not make it online: learning_method="online" does.
     inference : "sampling" or "variational"
         How the posterior is found: by Gibbs sampling with Polya-Gamma variables, or by mean-field variational inference
         as in the paper.
@@ -108,8 +109,8 @@ class DILN(TopicModel):
     alpha_, beta_ : float
         Concentrations of the weights in the corpus and in documents.
     history_ : list of dict
-        What was seen of every sweep, pass or step: among others the ``score`` of sampling, the mean log probability of
-        a token given all others, or the ``bound`` of variational inference.
+        What was seen of every sweep, pass or step (of a stream the last 10,000): among others the ``score`` of
+        sampling, the mean log probability of a token given all others, or the ``bound`` of variational inference.
     bound_, n_iter_, learning_method_
         The last bound, if any, the number of sweeps or passes, and how the model was learned: what "auto" has chosen.
     vocabulary_ : list of str

@@ -17,13 +17,14 @@ from diln.inference.posterior import Posterior
 from diln.inference.sampling.sampled import Sampled
 from diln.models import sampling
 from diln.models.checkpoints import Checkpoints
-from diln.models.counts import Rows, as_rows, in_halves
+from diln.models.counts import HeadRows, Rows, as_rows, in_halves
 from diln.models.fitted import Fitted, check_terms
 from diln.models.parameters import Parameters
 from diln.models.start import of_model
 
 EVALUATED = 1000  # documents that the perplexity shown while fitting is of, at most
 STARTED = 10_000  # documents that stochastic inference reads to start from
+NOTED = 10_000  # sweeps, passes and steps, the last ones, that the history of a stream is of
 
 
 def fit(
@@ -109,45 +110,46 @@ def _online(fitted: Fitted, rows: Rows, threads: Threads, look: Look | None) -> 
     for epoch in range(plan.max_iter):
         order = np.random.default_rng([fitted.seed, 1, epoch]).permutation(rows.n_docs)
         for first in range(0, rows.n_docs, plan.batch_size):
-            counts = rows.take(order[first : first + plan.batch_size])
-            due = plan.evaluate_every > 0 and fitted.steps % plan.evaluate_every == 0
-            value = _perplexity(fitted, counts, threads)() if due else None
-            learn(fitted, counts, threads)
-            progress = loops.describe(variational(fitted), epoch + 1, fitted.seen, time.perf_counter() - begun)
-            progress.perplexity = value
+            progress = learn(fitted, rows.take(order[first : first + plan.batch_size]), epoch + 1, threads)
+            progress.seconds = time.perf_counter() - begun
             note(progress)
         fitted.passes = epoch + 1
 
 
-def learn(fitted: Fitted, counts: csr_array, threads: Threads) -> None:
-    """One stochastic step with these documents."""
+def learn(fitted: Fitted, counts: csr_array, iteration: int, threads: Threads) -> Progress:
+    """One stochastic step with these documents, in this pass; how far it has come, but for the time it took."""
     check_terms(counts, fitted.posterior)
     if isinstance(fitted.posterior, Sampled):
-        sampling.learn(fitted, counts, threads)
-        return
+        return sampling.learn(fitted, counts, iteration, threads)
     plan = fitted.parameters.plan()
+    due = plan.evaluate_every > 0 and fitted.steps % plan.evaluate_every == 0
+    perplexity = _perplexity(fitted, counts, threads)() if due else None
     if counts.nnz:  # else there is nothing to learn, and old documents are not to be forgotten for it
         scale = fitted.population / counts.shape[0]
         loops.step(fitted.posterior, counts, plan.rho(fitted.steps), scale, plan, threads)
     fitted.steps += 1
     fitted.seen += counts.shape[0]
+    progress = loops.describe(fitted.posterior, iteration, fitted.seen, 0.0)
+    progress.perplexity = perplexity
+    return progress
 
 
-def first(parameters: Parameters, rows: Rows, vocabulary: list[str]) -> Fitted:
-    """A model of the first documents of a stream."""
+def first(parameters: Parameters, rows: Rows, vocabulary: list[str], look: Look | None = None) -> Fitted:
+    """A model of the first documents of a stream: of sampling a chain over them, and steps over what is too much."""
     seed = seed_of(parameters.random_state)
     with Threads(parameters.jobs) as threads:
         if parameters.inference == "sampling":
-            fitted = sampling.first(parameters, rows, vocabulary, seed, threads)
+            head = HeadRows(rows, min(rows.n_docs, sampling.STARTED))
+            fitted, known = sampling.first(parameters, head, rows.n_docs, vocabulary, seed, threads, look), head.n_docs
         else:
-            fitted = begin(parameters, rows, vocabulary, seed, threads)
-            fitted.method = "online"
-            _steps(fitted, rows, threads)
+            fitted, known = begin(parameters, rows, vocabulary, seed, threads), 0
+        fitted.method, fitted.passes = "online", 0
+        _steps(fitted, rows, known, threads, look)
         fitted.refresh(threads)
     return fitted
 
 
-def more(fitted: Fitted, rows: Rows) -> None:
+def more(fitted: Fitted, rows: Rows, look: Look | None = None) -> None:
     """Learn from more documents, in steps of the batch size, in the order given.
 
     Unless told how many there are in total, a model that has seen others then stands for so many more.
@@ -157,13 +159,19 @@ def more(fitted: Fitted, rows: Rows) -> None:
     elif fitted.seen:
         fitted.population += rows.n_docs
     with Threads(fitted.parameters.jobs) as threads:
-        _steps(fitted, rows, threads)
+        _steps(fitted, rows, 0, threads, look)
         fitted.refresh(threads)
 
 
-def _steps(fitted: Fitted, rows: Rows, threads: Threads) -> None:
-    for first, last in even_cut(rows.n_docs, fitted.parameters.settled("batch_size")):
-        learn(fitted, rows.take(np.arange(first, last)), threads)
+def _steps(fitted: Fitted, rows: Rows, known: int, threads: Threads, look: Look | None) -> None:
+    """Steps over all documents but those known, in the order given."""
+    note, begun = _noting(fitted, look), time.perf_counter()
+    before = fitted.history[-1]["seconds"] if fitted.history else 0.0
+    for first, last in even_cut(rows.n_docs - known, fitted.parameters.settled("batch_size")):
+        progress = learn(fitted, rows.take(np.arange(known + first, known + last)), fitted.passes + 1, threads)
+        progress.seconds = before + time.perf_counter() - begun
+        note(progress)
+    del fitted.history[:-NOTED]
 
 
 def _noting(fitted: Fitted, look: Look | None) -> Callable[[Progress], None]:

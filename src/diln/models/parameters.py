@@ -38,7 +38,8 @@ PASSES = 100  # of variational inference at most, in batch, unless told otherwis
 EPOCHS = 5  # of it online
 SWEEPS, STATES = 150, 50  # of sampling at most, and of them averaged
 LEARNED_PRIOR = (1.0, 1.0)  # shape and rate of what is learned on request: gamma_0, 1 / c
-ONLINE_TOPIC_PRIOR = 0.04  # of sampling: steps need smoother topics than sweeps
+ONLINE_TOPIC_PRIOR = 0.04  # of sampling with learning_method="online": its chain is short, and steps do the rest
+LEAST_PRIOR = 1e-3  # documents that the prior of a covariance counts as: with fewer it may have no inverse
 VARIATIONAL_TOPICS = 200  # at most, where n_components is "auto"
 
 
@@ -321,6 +322,11 @@ class CTMParameters(Parameters):
         super().check()
         if self.covariance_prior is not None:
             check_number("covariance_prior", self.covariance_prior)
+            if self.covariance_prior < LEAST_PRIOR:
+                raise ValueError(
+                    f"covariance_prior is {self.covariance_prior!r}; give {LEAST_PRIOR} or more, or the covariance may "
+                    "have no inverse"
+                )
 
     @property
     def prior_documents(self) -> float:

@@ -22,7 +22,7 @@ from diln.inference.sampling.sweep import draw_documents, draw_given, draw_token
 from diln.inference.sampling.tokens import Tokens
 from diln.models import start
 from diln.models.checkpoints import Checkpoints, fingerprint
-from diln.models.counts import MOST_TOKENS, HeadRows, Rows, whole
+from diln.models.counts import MOST_TOKENS, Rows, whole
 from diln.models.files import StoredModel
 from diln.models.fitted import Fitted
 from diln.models.parameters import Parameters
@@ -89,17 +89,13 @@ def begin(
     )  # fmt: skip
 
 
-def first(parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, threads: Threads) -> Fitted:
-    """A model of the first documents of a stream: a chain over them, and steps over what is too much for a chain."""
-    head = HeadRows(rows, min(rows.n_docs, STARTED))
+def first(
+    parameters: Parameters, rows: Rows, n_docs: int, vocabulary: list[str], seed: int, threads: Threads,
+    look: Look | None,
+) -> Fitted:  # fmt: skip
+    """A model after a chain of these documents, the first of the ``n_docs`` that a stream begins with."""
     method = "online" if parameters.learning_method == "online" else "batch"
-    population = float(parameters.total_samples or rows.n_docs)
-    fitted = begin(parameters, head, vocabulary, seed, method, population, threads)
-    fitted.method, fitted.passes = "online", 0
-    size = int(parameters.settled("batch_size"))
-    for begun, ended in even_cut(rows.n_docs - head.n_docs, size):
-        learn(fitted, rows.take(np.arange(head.n_docs + begun, head.n_docs + ended)), threads)
-    return fitted
+    return begin(parameters, rows, vocabulary, seed, method, float(parameters.total_samples or n_docs), threads, look)
 
 
 def planned(parameters: Parameters, method: str) -> Plan:
@@ -107,8 +103,9 @@ def planned(parameters: Parameters, method: str) -> Plan:
     plan = parameters.sampling_plan(method)
     grows = parameters.n_components == "auto"
     if method == "online":
-        sweeps = START_SWEEPS if parameters.prior().covariance is None else WEIGHED_SWEEPS
-        return replace(plan, max_iter=sweeps, n_states=1, keep_states=0, grows=grows)
+        plan = replace(plan, max_iter=START_SWEEPS, n_states=1, keep_states=0)
+        if parameters.prior().covariance is not None:
+            plan = replace(plan, max_iter=WEIGHED_SWEEPS, tol=-np.inf)  # no end before
     return replace(plan, grows=grows)
 
 
@@ -210,14 +207,9 @@ def pass_over(fitted: Fitted, rows: Rows, threads: Threads, look: Look | None, k
         epoch, number = divmod(fitted.steps, len(batches))
         if epoch != ordered:
             order, ordered = np.random.default_rng([fitted.seed, 1, epoch]).permutation(rows.n_docs), epoch
-        score = learn(fitted, rows.take(np.sort(order[slice(*batches[number])])), threads)
-        seconds = before + time.perf_counter() - begun
+        progress = learn(fitted, rows.take(np.sort(order[slice(*batches[number])])), epoch + 1, threads)
+        seconds = progress.seconds = before + time.perf_counter() - begun
         fitted.passes = epoch + 1
-        progress = Progress(
-            epoch + 1, fitted.seen, seconds, topics_in_use(fitted.posterior.topic_tokens), score=score,
-            alpha=fitted.alpha, beta=fitted.beta, topic_word_prior=fitted.posterior.prior,
-            n_components=fitted.posterior.n_topics,
-        )  # fmt: skip
         fitted.note(progress)
         if look is not None:
             look.look(progress)
@@ -226,8 +218,11 @@ def pass_over(fitted: Fitted, rows: Rows, threads: Threads, look: Look | None, k
             break
 
 
-def learn(fitted: Fitted, counts: csr_array, threads: Threads) -> float:
-    """One stochastic step with these documents; returns the mean of ln p of a token given its document's others."""
+def learn(fitted: Fitted, counts: csr_array, iteration: int, threads: Threads) -> Progress:
+    """One stochastic step with these documents, in this pass; how far it has come, but for the time it took.
+
+    Its score is the mean of ln p of a token given its document's others.
+    """
     posterior, parameters = cast(Sampled, fitted.posterior), fitted.parameters
     rho = (parameters.settled("learning_offset") + fitted.steps) ** -parameters.settled("learning_decay")
     score = 0.0
@@ -236,7 +231,10 @@ def learn(fitted: Fitted, counts: csr_array, threads: Threads) -> float:
         posterior.states.clear()  # which know nothing of these documents
     fitted.steps += 1
     fitted.seen += counts.shape[0]
-    return score
+    return Progress(
+        iteration, fitted.seen, 0.0, topics_in_use(posterior.topic_tokens), score=score, alpha=fitted.alpha,
+        beta=fitted.beta, topic_word_prior=posterior.prior, n_components=posterior.n_topics,
+    )  # fmt: skip
 
 
 class Keeper:

@@ -21,11 +21,12 @@ def exp_digamma(a, lift, out, bits, powers, size):  # type: ignore[no-untyped-de
     """
     real = out.dtype.type
     whole = bits.dtype.type
-    bias, shift, most = whole(127), whole(23), real(80)
+    bias, shift, most, far = whole(127), whole(23), real(80), real(1e9)
     if out.itemsize == 8:
-        bias, shift, most = whole(1023), whole(52), real(700)
+        bias, shift, most, far = whole(1023), whole(52), real(700), real(1e75)
     for k in range(size):
-        x = max(real(a[k]), real(1e-6))
+        given = max(real(a[k]), real(1e-6))
+        x = min(given, far)  # from where on the steps down are lost in rounding, and soon their parts are infinite
         x4 = x + real(4)
         p = x * (x + real(1))
         q = (x + real(2)) * (x + real(3))
@@ -34,7 +35,7 @@ def exp_digamma(a, lift, out, bits, powers, size):  # type: ignore[no-untyped-de
         down = ((real(2) * x + real(1)) * q + (real(2) * x + real(5)) * p) / (p * q)
         down += ((real(2) * x4 + real(1)) * q4 + (real(2) * x4 + real(5)) * p4) / (p4 * q4)
         down -= real(lift)
-        z = x + real(7.5)
+        z = given + real(7.5)
         v = real(1) / z
         v2 = v * v
         top = real(10313 / 2903040) - v2 * real(5509121 / 1393459200)

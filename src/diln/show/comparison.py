@@ -26,6 +26,7 @@ from diln.show.style import (
     style,
     thousands,
 )
+from diln.show.table import signed
 
 PERPLEXITY = "perplexity (lower is better)"
 LARGEST = 50  # topics whose shares are shown
@@ -76,7 +77,7 @@ def _beside(row: Row) -> str:
     if row.against is None:
         return ""
     error = "" if row.against.standard_error is None else f" ± {row.against.standard_error:.1f}"
-    return f"{row.against.percent:+.1f}{error}%\nbeside {row.against.other}".replace("-", "\N{MINUS SIGN}")
+    return f"{signed(row.against.percent)}{error}%\nbeside {row.against.other}".replace("-", "\N{MINUS SIGN}")
 
 
 def prior_figure(view: CurvesView) -> Figure:

@@ -19,6 +19,9 @@ COLUMNS = {
 }
 
 
+NOTHING = "-"  # in place of a number that is not defined
+
+
 def cells(row: Row) -> list[str]:
     """A row in words, in the order of the columns."""
     return [
@@ -28,7 +31,7 @@ def cells(row: Row) -> list[str]:
         else f"{row.perplexity:.2f}{_error(row.standard_error, '{:.2f}')}",
         _against(row),
         f"{row.topics_in_use:,.0f}",
-        f"{row.npmi:.3f}",
+        NOTHING if row.npmi is None else f"{row.npmi:.3f}",
         f"{row.diversity:.2f}",
         f"{row.exclusivity:.2f}",
         "" if row.stability is None else f"{row.stability.share:.0%}",
@@ -53,7 +56,13 @@ def _against(row: Row) -> str:
     if row.against is None:
         return ""
     sign = "" if row.against.clear else "≈ "
-    return f"{sign}{row.against.percent:+.1f}%{_error(row.against.standard_error, '{:.1f}')} {row.against.other}"
+    return f"{sign}{signed(row.against.percent)}%{_error(row.against.standard_error, '{:.1f}')} {row.against.other}"
+
+
+def signed(percent: float) -> str:
+    """With its sign and a digit; 0 has no sign, whatever rounding made of it."""
+    text = f"{percent:+.1f}"
+    return text if float(text) else "0.0"
 
 
 def markdown(view: TableView, about: str) -> str:

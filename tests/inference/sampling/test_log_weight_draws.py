@@ -9,14 +9,22 @@ from small import counts_by_document, draw, some_counts, some_documents, some_st
 
 from diln.engine.lanes import LANES
 from diln.engine.threads import Threads
+from diln.inference.batch import Batch
+from diln.inference.gaussian_weights import GaussianWeights
+from diln.inference.posterior import settled_documents
 from diln.inference.sampling import log_weights
 from diln.inference.sampling.log_weights import (
+    LIFT,
     SCALE,
+    SETTLED,
+    SETTLING,
     UNSEEN,
     add_logs,
     bell,
     chance_of,
     draw_all_log_weights,
+    draw_entering,
+    draw_first_log_weights,
     draw_gaussian,
     draw_log_weights,
     find_mode,
@@ -306,15 +314,15 @@ def test_mean_and_covariance_have_their_normal_inverse_wishart_posterior():
     assert stats.kstest(scaled, "norm").pvalue > LEAST
 
 
-def test_log_weights_begin_by_the_documents_topics_and_at_the_mean_without():
+def test_log_weights_begin_by_the_documents_topics_and_a_level_that_differs():
     state, docs = weighed(7, n_docs=6, empty=(1,))
     state.mean, state.covariance, docs.u = np.zeros(0), np.zeros((0, 0)), np.zeros((6, 0), np.float32)
     assert not state.weighed
-    open_log_weights(state, docs, 4, 5.0)
+    open_log_weights(state, docs, 4, 5.0, np.random.default_rng(3))
     n = counts_by_document(docs, state.width)[:, :5]
     logs = np.log(n[:4] + UNSEEN)
-    np.testing.assert_allclose(docs.u[:4, :5], logs - logs.mean(axis=1, keepdims=True), rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(docs.u[4:, :5], np.tile(state.mean, (2, 1)), rtol=1e-6)
+    levels = np.random.default_rng(3).standard_normal((4, 1)) / np.sqrt(5)
+    np.testing.assert_allclose(docs.u[:4, :5], logs - logs.mean(axis=1, keepdims=True) + levels, rtol=1e-6, atol=1e-6)
     np.testing.assert_array_equal(state.a0, np.arange(state.width) < 5)
     assert state.weighed
     assert np.linalg.eigvalsh(state.covariance)[0] > 0
@@ -322,3 +330,41 @@ def test_log_weights_begin_by_the_documents_topics_and_at_the_mean_without():
     fewer = state.chosen(order)
     np.testing.assert_array_equal(fewer.covariance, state.covariance[np.ix_(order, order)])
     assert softmax(docs.u[0, :5]).argmax() == n[0].argmax()
+
+
+def test_log_weights_of_a_start_leave_room_along_what_no_token_tells():
+    """The prior's variance along (1, ..., 1) is 1; with all documents at one level it would begin near 0."""
+    rng = np.random.default_rng(4)
+    docs = some_documents(rng, some_counts(rng, 3000, 30, empty=()), 5)
+    state = some_state(rng, docs, 5)
+    open_log_weights(state, docs, 3000, 5.0, rng)
+    along = np.ones(5) / np.sqrt(5)
+    assert along @ state.covariance @ along == pytest.approx(1, abs=0.1)
+
+
+def test_documents_that_come_in_are_from_the_prior_and_others_stay(monkeypatch):
+    monkeypatch.setattr(log_weights, "ENTERING", 700)
+    state, docs = weighed(5, n_docs=6000, size=3)
+    before = docs.u.copy()
+    draw_entering(state, docs, 1000, 5000, np.random.default_rng(6))
+    np.testing.assert_array_equal(docs.u[:1000], before[:1000])
+    np.testing.assert_array_equal(docs.u[5000:], before[5000:])
+    assert not docs.u[:, 3:].any()
+    off = np.linalg.solve(np.linalg.cholesky(state.covariance), (docs.u[1000:5000, :3] - state.mean).T)
+    assert stats.kstest(off.ravel(), "norm").pvalue > LEAST
+    np.testing.assert_allclose(np.cov(off), np.eye(3), atol=0.08)
+
+
+def test_documents_of_a_stream_begin_where_variational_inference_has_them():
+    state, docs = weighed(8, n_docs=500, size=6, empty=(3,))
+    tokens = docs.tokens
+    draw_first_log_weights(state, docs, key_of(9), ONE)
+    batch = Batch(tokens.indptr, tokens.indices, tokens.counts.astype(np.float32), tokens.n_terms)
+    weights = GaussianWeights(state.mean, state.covariance, 1.0, lift=LIFT)
+    found = settled_documents(state.expected_topics, weights, batch, SETTLING, SETTLED, ONE)
+    off = (docs.u[:, :6] - found.locations) / np.sqrt(found.spreads)
+    assert stats.kstest(off.ravel(), "norm").pvalue > LEAST
+    assert not docs.u[:, 6:].any()
+    first = docs.first(20)
+    draw_first_log_weights(state, first, key_of(9), Threads(2))
+    np.testing.assert_array_equal(first.u, docs.u[:20])  # whatever is visited with them

@@ -9,7 +9,7 @@ from small import some_counts
 from diln.engine.threads import Threads
 from diln.inference.sampling.chain import Chain
 from diln.inference.sampling.corpus_step import Prior
-from diln.inference.sampling.loops import WINDOW, Plan, Run, at_rest, restore, run, stored
+from diln.inference.sampling.loops import WINDOW, Plan, Run, at_rest, log_spread, restore, run, stored
 from diln.inference.sampling.state import Documents, State
 from diln.inference.sampling.tokens import Tokens
 
@@ -83,6 +83,22 @@ def test_a_run_that_gains_is_not_at_rest():
     assert not at_rest(one, plan)
     one.scores = [-7.0] * 2 * WINDOW
     assert at_rest(one, plan)
+
+
+@pytest.mark.parametrize("change", [0.02, -0.02])
+def test_a_run_whose_log_weights_spread_or_shrink_is_not_at_rest(change):
+    one, plan = new_run(dims=0), plan_of(max_iter=300, tol=0.01)
+    one.chain.number, one.scores = 100, [-7.0] * 2 * WINDOW
+    one.spreads = [0.0] * WINDOW + [change] * WINDOW
+    assert not at_rest(one, plan)
+    one.spreads = [change] * 2 * WINDOW
+    assert at_rest(one, plan)
+
+
+def test_the_spread_of_log_weights_is_about_their_mean_in_a_document():
+    state = new_run(dims=0).chain.state
+    state.mean, state.covariance = np.zeros(state.n_topics), 7.0 + 2.0 * np.eye(state.n_topics)
+    assert log_spread(state) == pytest.approx(np.log(2.0 * (state.n_topics - 1)))
 
 
 def test_time_is_kept():

@@ -1,11 +1,9 @@
 """A comparison: all runs of the studies asked for, those left to do in several processes, and what came of them."""
 
 import json
-import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,11 +13,12 @@ from diln.analysis.study.curves import Pass, Prior, Steps, Time
 from diln.analysis.study.measure import Place, perform
 from diln.analysis.study.runs import Run
 from diln.analysis.study.settings import Settings
-from diln.analysis.study.shelf import DATA, Shelf, digest_of
+from diln.analysis.study.shelf import DATA, LIBRARIES, Shelf, digest_of, made_again, made_with
 from diln.analysis.study.table import Table
 from diln.corpus import Corpus
+from diln.corpus.splits import completion_rows
 from diln.engine.processes import Processes
-from diln.errors import WorkerError
+from diln.errors import SourceError, StoreError, WorkerError
 from diln.files import MANIFEST
 
 STUDIES: dict[str, Study] = {study.name: study for study in (Table(), Prior(), Steps(), Time(), Pass())}
@@ -54,7 +53,9 @@ class Comparison:
     shelf: Shelf
     studies: tuple[Study, ...]
 
-    def carry_out(self, n_jobs: int = 1, watch: Watch | None = None) -> dict[str, View]:
+    def carry_out(
+        self, n_jobs: int = 1, watch: Watch | None = None, show: Callable[[dict[str, View]], None] | None = None
+    ) -> dict[str, View]:
         """Do the runs that are left to do, write down what came of all, and return it by study.
 
         May be stopped at any moment, and goes on from there when it is called again.
@@ -66,6 +67,8 @@ class Comparison:
         watch : Watch, optional
             Is told which runs there are: ``expect(runs, later)`` is called with those that are known by now, done or
             not, and the number of those that will follow from them.
+        show : callable, optional
+            Is given what will be returned while the directory is still held, and may write files of its own there.
 
         Returns
         -------
@@ -73,9 +76,12 @@ class Comparison:
             By the studies' names: of "table" a ``TableView``, of "prior" and "time" a ``CurvesView``, of "steps" a
             ``PanelsView``, of "pass" a ``PassView``. Each has ``to_json``.
         """
+        settled = (study.first(self.settings) or study.then(self.settings, self.shelf) for study in self.studies)
+        check_splits(self.corpus, [run for runs in settled for run in runs])
         with self.shelf.opened(self.corpus):
             self.shelf.check()
-            place = Place(on_disk(self.corpus, self.shelf), self.shelf.directory)
+            digest = digest_of(self.corpus)
+            place = Place(on_disk(self.corpus, digest, self.shelf), digest, self.shelf.directory)
             with Processes(n_jobs, place, worthwhile=2) as processes, self._stopping():
                 first = _distinct(run for study in self.studies for run in study.first(self.settings))
                 later = sum(study.n_then(self.settings) for study in self.studies)
@@ -85,6 +91,8 @@ class Comparison:
             views = {study.name: study.view(self.settings, self.shelf) for study in self.studies}
             for name, view in views.items():
                 self.shelf.write(DATA[name], json.dumps(self.described(name, view), indent=1) + "\n")
+            if show is not None:
+                show(views)
         return views
 
     def _do(self, runs: list[Run], processes: Processes, watch: Watch | None, later: int = 0) -> None:
@@ -125,11 +133,12 @@ class Comparison:
         view : TableView, CurvesView, PanelsView or PassView
             What ``carry_out`` gave for it.
         """
+        known = made_with()
         return {
             "study": name,
             "diln": diln.__version__,
-            "versions": {library: version(library) for library in ("numpy", "numba", "scipy")},
-            "machine": platform.machine(),
+            "versions": {library: known[library] for library in LIBRARIES},
+            "machine": known["machine"],
             "corpus": {
                 "documents": len(self.corpus), "terms": self.corpus.n_terms, "tokens": self.corpus.n_tokens,
             },
@@ -138,14 +147,35 @@ class Comparison:
         }  # fmt: skip
 
 
-def on_disk(corpus: Corpus, shelf: Shelf) -> Path:
+def on_disk(corpus: Corpus, digest: str, shelf: Shelf) -> Path:
     """Where every process can open the corpus: where it is, unless it is a part of what is there, or on the shelf."""
-    wanted = digest_of(corpus)
-    for directory in (corpus.directory, shelf.corpus):
-        if directory is not None and (directory / MANIFEST).exists() and digest_of(Corpus.open(directory)) == wanted:
-            return directory.resolve()
-    corpus.save(shelf.corpus, overwrite=True)
+    own = corpus.directory
+    if own is not None and (own / MANIFEST).exists() and digest_of(Corpus.open(own)) == digest:
+        return own.resolve()
+    if not (shelf.corpus / MANIFEST).exists():
+        corpus.save(shelf.corpus)
+    with made_again(shelf.corpus):
+        found = digest_of(Corpus.open(shelf.corpus))
+    if found != digest:
+        raise StoreError(
+            f"{shelf.corpus}: holds other documents than those compared; move it elsewhere, and the same command goes "
+            "on"
+        )
     return shelf.corpus.resolve()
+
+
+def check_splits(corpus: Corpus, runs: list[Run]) -> None:
+    """Raise if a split that these runs need, as it was drawn, leaves nothing to learn from or nothing to predict."""
+    judged_by = {(run.split, either) for run in runs if run.way != "pass" for either in (run.validation, False)}
+    for split, validation in sorted(judged_by):
+        train, judged, _ = completion_rows(len(corpus), split, validation=validation)
+        use = "validation" if validation else "test"
+        for name, rows in (("training", train), (use, judged)):
+            if not corpus.doc_lengths[rows].any():
+                raise SourceError(
+                    f"split {split + 1} (seed {split}): none of its {len(rows):,} {name} documents, which are drawn at "
+                    "random, has a token; leave empty documents out (diln corpus build --min-tokens 1), or give more"
+                )
 
 
 def _distinct(runs: Iterable[Run]) -> list[Run]:

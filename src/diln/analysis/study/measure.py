@@ -15,11 +15,11 @@ from diln.analysis.assess import quality
 from diln.analysis.completion import Completed, complete
 from diln.analysis.study.runs import Run
 from diln.analysis.study.settings import checked
-from diln.analysis.study.shelf import Shelf
+from diln.analysis.study.shelf import Shelf, digest_of
 from diln.analysis.study.streams import along_a_stream, over_a_pass
 from diln.corpus import Corpus
 from diln.corpus.splits import Completion
-from diln.errors import DilnError, DilnWarning
+from diln.errors import DilnError, DilnWarning, StoreError
 from diln.inference.loops import Progress
 from diln.models.counts import CorpusRows, MatrixRows, as_rows
 from diln.models.fitted import Fitted
@@ -35,28 +35,38 @@ class StoppedError(DilnError):
 
 @dataclass(frozen=True)
 class Place:
-    """Where the documents are, and where results go: all that a process needs for any run."""
+    """Where the documents are, which they are, and where results go: all that a process needs for any run.
+
+    ``digest`` is of the documents, as ``digest_of`` has it: there may be others in the same directory later.
+    """
 
     corpus: Path
+    digest: str
     results: Path
 
     def documents(self) -> Corpus:
         """The corpus, opened once in a process."""
-        return _opened(self.corpus)
+        return _opened(self.corpus, self.digest)
 
     def parts(self, run: Run) -> Completion:
         """The documents that a run is fitted to, and the halves of those that judge it."""
-        return _parts(self.corpus, run.split, run.validation)
+        return _parts(self.corpus, self.digest, run.split, run.validation)
 
 
-@cache
-def _opened(directory: Path) -> Corpus:
-    return Corpus.open(directory)
+@lru_cache(maxsize=1)
+def _opened(directory: Path, digest: str) -> Corpus:
+    corpus = Corpus.open(directory)
+    if digest_of(corpus) != digest:
+        raise StoreError(
+            f"{directory}: has other documents than when the comparison began; restore them, and the same command goes "
+            "on, or compare anew with another --output"
+        )
+    return corpus
 
 
 @lru_cache(maxsize=2)
-def _parts(directory: Path, split: int, validation: bool) -> Completion:
-    return _opened(directory).completion(split, validation=validation)
+def _parts(directory: Path, digest: str, split: int, validation: bool) -> Completion:
+    return _opened(directory, digest).completion(split, validation=validation)
 
 
 class Onlooker:
@@ -101,8 +111,8 @@ def _model(place: Place, run: Run, onlooker: Onlooker) -> dict[str, Any]:
     fitted, result = _fitted(place, run, onlooker)
     found = quality(fitted, place.documents(), WORDS)
     fitted.save(Shelf(place.results).model(run))
-    measured = {name: getattr(found, name) for name in ("npmi", "diversity", "exclusivity", "effective_topics")}
-    return {**result, **measured}
+    measured = {name: getattr(found, name) for name in ("diversity", "exclusivity", "effective_topics")}
+    return {**result, **measured, "npmi": found.npmi if found.n_scored else None}
 
 
 def _fitted(place: Place, run: Run, onlooker: Onlooker) -> tuple[Fitted, dict[str, Any]]:

@@ -119,20 +119,24 @@ def settings_for(
     check_choice("inference", inference, INFERENCES)
     check_whole("seeds", seeds, 1)
     check_whole("splits", splits, 1)
+    for size in topics:
+        check_whole("topics", size, 1)
     for prior in priors:
         check_number("prior", prior)
+    if max_iter is not None:
+        check_whole("max_iter", max_iter, 1)
     if len(corpus) < FEWEST_DOCUMENTS:
         raise SourceError(
             f"comparing models takes at least {FEWEST_DOCUMENTS} documents, and the corpus has {len(corpus)}; give more"
         )
     settings = Settings(
         models=tuple(dict.fromkeys(models)) or tuple(KINDS),
-        topics=tuple(sorted(set(topics))) or default_topics(corpus.n_tokens),
-        priors=tuple(sorted(set(priors))) or PRIORS[inference],
-        seeds=seeds,
-        splits=splits,
+        topics=tuple(sorted(set(map(int, topics)))) or default_topics(corpus.n_tokens),
+        priors=tuple(sorted(set(map(float, priors)))) or PRIORS[inference],
+        seeds=int(seeds),
+        splits=int(splits),
         inference=inference,
-        max_iter=max_iter,
+        max_iter=None if max_iter is None else int(max_iter),
         n_docs=len(corpus),
         n_train=len(completion_rows(len(corpus), 0)[0]),
     )

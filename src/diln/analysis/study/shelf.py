@@ -5,11 +5,13 @@ goes on from it.
 """
 
 import json
+import platform
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -17,26 +19,30 @@ import diln
 from diln.analysis.study.runs import KEPT, Run
 from diln.corpus import Corpus
 from diln.errors import StoreError
-from diln.files import MANIFEST, Kind, read_manifest, write_manifest, write_whole, writing
+from diln.files import MANIFEST, Kind, StoredFiles, read_manifest, write_manifest, write_whole, writing
 from diln.models.checkpoints import documents
 from diln.models.counts import CorpusRows
+from diln.models.files import MODEL
+from diln.models.fitted import Fitted
 
 RUNS, MODELS, CORPUS, FIGURES, STOP = "runs", "models", "corpus", "figures", "stop"
 BEGUN = ".begun"
+AGAIN = "remove it, and the same command makes it again"
+LIBRARIES = ("numpy", "numba", "scipy")  # whose numbers may be others in another version
 # Of the code, what says what a run comes to.
 ROOMS = ("engine", "prob", "corpus", "inference", "models")
 MEASURES = ("assess", "coherence", "completion", "distinct", "given", "topics", "study/measure", "study/streams")
 TABLE = "table.md"
 DATA = {"table": "results.json", "prior": "prior.json", "steps": "steps.json", "time": "time.json", "pass": "pass.json"}
-OWN = (RUNS, MODELS, CORPUS, FIGURES, TABLE, *DATA.values())
 COMPARISON = Kind(
     format="diln-comparison",
     schema=1,
     noun="comparison",
     make="name an empty or a new directory",
     mend="name another directory, or remove this one",
-    part=re.compile(rf"({'|'.join(map(re.escape, OWN))}|{STOP})(\.new)?"),
-    parts=lambda content: set(OWN),
+    # Runs, models and figures begin after the manifest: a folder without one has none that are of a comparison.
+    part=re.compile(rf"{STOP}|({'|'.join(map(re.escape, (TABLE, *DATA.values())))})\.new"),
+    parts=lambda content: set(),
 )
 
 
@@ -71,7 +77,7 @@ class Shelf:
     def opened(self, corpus: Corpus) -> Iterator[None]:
         """Hold the directory for writing, and begin or go on with a comparison on this corpus; refuse any other."""
         content = {"format": COMPARISON.format, "schema": COMPARISON.schema}
-        now = {"diln": diln.__version__, "code": code(), "documents": digest_of(corpus)}
+        now = {"diln": diln.__version__, "code": code(), "documents": digest_of(corpus), **made_with()}
         there = (self.directory / MANIFEST).exists()
         if there:
             self._check(read_manifest(self.directory, COMPARISON)["fingerprint"], now)
@@ -87,6 +93,12 @@ class Shelf:
         other = f"{self.directory}: holds a comparison"
         if before["documents"] != now["documents"]:
             raise StoreError(f"{other} on other documents; give the source it was begun with, or another --output")
+        for name, here in made_with().items():
+            if before.get(name) != here:
+                raise StoreError(
+                    f"{other} made with {name} {before.get(name)}, and this is {name} {here}; give another --output, "
+                    "or go on with what it was made with"
+                )
         if before != now:
             raise StoreError(
                 f"{other} made by other code, diln {before['diln']}, and this is diln {now['diln']}; give another "
@@ -103,9 +115,21 @@ class Shelf:
         return self._path(name).exists() and (not kept or (self.directory / MODELS / name / MANIFEST).exists())
 
     def check(self) -> None:
-        """Read the results of all runs that are done; raises if one is damaged."""
+        """Read the results of all runs that are done; raises if one is damaged, or the model of one is cut off."""
         for name in self.done():
             self.read_named(name)
+            if name.startswith(f"{KEPT}-"):
+                self._check_model(self.directory / MODELS / name)
+
+    def _check_model(self, path: Path) -> None:
+        with made_again(path):
+            entries = read_manifest(path, MODEL)["files"].values()
+            StoredFiles(path, {entry["file"]: entry for entry in entries}, MODEL).check_sizes()
+
+    def load(self, run: Run) -> Fitted:
+        """The model of a run, of those that are kept, every byte of it checked."""
+        with made_again(self.model(run)):
+            return Fitted.load(self.model(run))
 
     def read(self, run: Run) -> dict[str, Any]:
         """What came of a run."""
@@ -118,7 +142,7 @@ class Shelf:
             try:
                 self._read[name] = dict(json.loads(path.read_text(encoding="utf-8"))["result"])
             except (OSError, ValueError, KeyError, TypeError):
-                raise StoreError(f"{path}: cannot be read; remove it, and the same command makes it again") from None
+                raise StoreError(f"{path}: cannot be read; {AGAIN}") from None
         return self._read[name]
 
     def begin(self, run: Run) -> None:
@@ -156,6 +180,21 @@ class Shelf:
 
     def _path(self, name: str) -> Path:
         return self.runs / f"{name}.json"
+
+
+@contextmanager
+def made_again(path: Path) -> Iterator[None]:
+    """Say of a damaged folder what to do about it here: the command that wrote it is not the one it knows of."""
+    try:
+        yield
+    except StoreError as error:
+        fault = str(error).replace(f"{path}/", "").partition(";")[0]
+        raise StoreError(f"{path} is damaged ({fault}); {AGAIN}") from None
+
+
+def made_with() -> dict[str, str]:
+    """The libraries and the kind of machine that results depend on, beside our own code."""
+    return {**{library: version(library) for library in LIBRARIES}, "machine": platform.machine()}
 
 
 def digest_of(corpus: Corpus) -> str:

@@ -1,5 +1,6 @@
 """The table: how well each model does with what was chosen for it, on test documents, over several seeds."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import Any, ClassVar
@@ -15,9 +16,9 @@ from diln.analysis.study.runs import Run, run_of
 from diln.analysis.study.settings import Settings
 from diln.analysis.study.shelf import Shelf
 from diln.corpus.splits import completion_rows
-from diln.models.fitted import Fitted
 
 EDGE = "chosen at the end of what was tried, beyond which there may be better"
+SAME = 1e-9  # percent of a perplexity, below which a difference is one of rounding
 ALONE = "one chain of each model (--seeds 1): what another seed would change is not in the standard errors"
 
 
@@ -35,8 +36,11 @@ class Score:
         Of the perplexity, for other documents like these.
     topics_in_use : int
         Topics that hold at least one in 500 tokens.
-    npmi, diversity, exclusivity : float
-        How good they are, as ``quality`` has it of all documents of the corpus.
+    npmi : float or None
+        How good they are, as ``quality`` has it of all documents of the corpus; None where no topic has two words that
+        documents have.
+    diversity, exclusivity : float
+        As ``quality`` has them.
     cpu_seconds : float
         Of fitting.
     """
@@ -46,7 +50,7 @@ class Score:
     perplexity: float
     standard_error: float | None
     topics_in_use: int
-    npmi: float
+    npmi: float | None
     diversity: float
     exclusivity: float
     cpu_seconds: float
@@ -111,8 +115,10 @@ class Row:
         Standard deviation of the perplexity over seeds; None with one seed.
     against : Against or None
         How it does beside the best of the others; None if there is no other.
-    topics_in_use, npmi, diversity, exclusivity, cpu_seconds : float
+    topics_in_use, diversity, exclusivity, cpu_seconds : float
         As ``Score`` has them.
+    npmi : float or None
+        The mean over the chains that have one; None if none has.
     stability : Repeated or None
         How much is the same in chains with other seeds; None with one seed.
     scores : tuple of Score
@@ -126,7 +132,7 @@ class Row:
     spread: float | None
     against: Against | None
     topics_in_use: float
-    npmi: float
+    npmi: float | None
     diversity: float
     exclusivity: float
     stability: Repeated | None
@@ -162,7 +168,9 @@ class TableView:
         alone = ", of one chain each" if len({score.seed for score in best.scores}) == 1 else ""
         known = best.against.standard_error
         error = "" if known is None else f" (standard error {known:.1f}%{alone})"
-        ahead = f"{-best.against.percent:.1f}% below that of {best.against.other}{error}"
+        ahead = f"{_amount(-best.against.percent)} below that of {best.against.other}{error}"
+        if abs(best.against.percent) < SAME:
+            return f"No model is the best: the perplexity of {best.model} is the same as that of {best.against.other}."
         if best.against.clear:
             return f"{best.model} predicts new documents best: its perplexity is {ahead}."
         return f"No model is clearly the best: the perplexity of {best.model} is {ahead}, which may be chance."
@@ -219,6 +227,7 @@ class Table(Study):
         logs: dict[str, list[float]],
     ) -> Row:
         scores = tuple(_score(run, shelf.read(run)) for run in runs)
+        coherent = [score for score in scores if score.npmi is not None]
         return Row(
             model=model,
             chosen=tuple(choose(settings, shelf, model, split) for split in range(settings.splits)),
@@ -227,7 +236,7 @@ class Table(Study):
             spread=float(np.std(np.exp(logs[model]), ddof=1)) if len(logs[model]) > 1 else None,
             against=beside_the_best(model, means, logs),
             topics_in_use=_mean(scores, "topics_in_use"),
-            npmi=_mean(scores, "npmi"),
+            npmi=_mean(coherent, "npmi") if coherent else None,
             diversity=_mean(scores, "diversity"),
             exclusivity=_mean(scores, "exclusivity"),
             stability=repeated(runs, shelf),
@@ -241,7 +250,11 @@ def _score(run: Run, result: dict[str, Any]) -> Score:
     return Score(split=run.split, seed=run.seed, **{name: result[name] for name in names})
 
 
-def _mean(scores: tuple[Score, ...], name: str) -> float:
+def _amount(percent: float) -> str:
+    return f"{percent:.1f}%" if percent >= 0.05 else "less than 0.1%"
+
+
+def _mean(scores: Sequence[Score], name: str) -> float:
     return float(np.mean([getattr(score, name) for score in scores]))
 
 
@@ -278,7 +291,7 @@ def beside_the_best(model: str, means: dict[str, Completed], logs: dict[str, lis
         parts = [(difference.standard_error**2, difference.n_docs - 1)]
         parts += [_of_seeds(logs[one]) for one in (model, best) if len(logs[one]) > 1]
         error = 100 * ratio * sqrt(sum(part for part, _ in parts))
-        clear = abs(difference.value) > by_chance(parts)
+        clear = abs(difference.value) > max(by_chance(parts), SAME / 100)
     return Against(best, 100 * (ratio - 1), error, clear)
 
 
@@ -292,5 +305,5 @@ def repeated(runs: list[Run], shelf: Shelf) -> Repeated | None:
     same = [run for run in runs if run.split == runs[0].split]
     if len(same) < 2:
         return None
-    found = stability([Fitted.load(shelf.model(run)) for run in same])
+    found = stability([shelf.load(run) for run in same])
     return Repeated(found.mean, found.share, found.correlation)

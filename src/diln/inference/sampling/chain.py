@@ -16,7 +16,7 @@ from diln.inference.sampling.corpus_step import (
     draw_variance,
     draw_weights,
 )
-from diln.inference.sampling.log_weights import draw_all_log_weights, draw_gaussian, open_log_weights
+from diln.inference.sampling.log_weights import draw_all_log_weights, draw_entering, draw_gaussian, open_log_weights
 from diln.inference.sampling.state import Documents, State
 from diln.inference.sampling.sweep import draw_documents, draw_tokens
 from diln.prob.polya_gamma import draw_polya_gamma
@@ -27,7 +27,7 @@ PRIOR_EVERY = 5  # sweeps from one draw of gamma_0 to the next: it hardly moves,
 SPREADING = 20  # sweeps in which topics leave the origin before c follows them: it would hold them there
 NEAR = 0.3  # of a location's prior deviation: how far from the origin topics are put when the gate opens
 
-TOKENS, WEIGHTS, PLACES, OPENING = range(4)  # what a stream is for
+TOKENS, WEIGHTS, PLACES, OPENING, ENTERING = range(5)  # what a stream is for
 
 
 @dataclass(slots=True)
@@ -46,12 +46,19 @@ class Chain:
     def open(self) -> None:
         """Let locations in, topics near the origin and documents at it; or log weights, as the tokens' topics are."""
         self.opened = self.number
-        if self.prior.covariance is not None:
-            open_log_weights(self.state, self.everything, self.size, self.prior.covariance)
-            return
         rng = np.random.default_rng([self.seed, self.number, OPENING])
+        if self.prior.covariance is not None:
+            open_log_weights(self.state, self.everything, self.size, self.prior.covariance, rng)
+            return
         self.state.open(self.prior.n_dims, NEAR * np.sqrt(self.state.variance), rng)
         self.everything.u = np.zeros((len(self.everything), self.prior.n_dims), np.float32)
+
+    def let_in(self, size: int) -> None:
+        """Have the first so many documents in play."""
+        if self.state.weighed and size > self.size:
+            rng = np.random.default_rng([self.seed, self.number, ENTERING])
+            draw_entering(self.state, self.everything, self.size, size, rng)
+        self.size = size
 
     @property
     def closed(self) -> bool:

@@ -11,21 +11,26 @@ from math import exp, log, log1p, sqrt
 import numpy as np
 
 from diln.engine.compile import kernel
-from diln.engine.threads import Threads
+from diln.engine.threads import Threads, cut
+from diln.inference.batch import Batch
 from diln.inference.documents import Array
-from diln.inference.gaussian_weights import best_gaussian
+from diln.inference.gaussian_weights import GaussianWeights, best_gaussian
 from diln.inference.log_weight_step import times
+from diln.inference.posterior import settled_documents
 from diln.inference.sampling.places import TOGETHER
 from diln.inference.sampling.state import Documents, State
 from diln.inference.sampling.sweep import pieces
 from diln.inference.sampling.tokens import count_topics
-from diln.prob.streams import GOLD, stream, uniform64
+from diln.prob.streams import GOLD, fill_normals, stream, uniform64
 
 UNSEEN = 0.1  # tokens of a topic that a document has none of, where its log weights begin
 AT_ONCE = 4  # documents whose products are added up with one store
 NEWTON = 5  # steps to a mode at most
 FAR = 2.0  # a longer step is cut: where few tokens are expected, ln(1 + e^psi) is no parabola
 CLOSE = 1e-3  # a step this short is the last
+LIFT = 0.5  # of the variance that is added to a log weight: new documents' tokens see the mean of its exponential
+SETTLING, SETTLED = 20, 1e-2  # updates at most, and change of its tokens, where a document that was never seen begins
+ENTERING = 4096  # documents that are drawn at once as they come in
 SCALE = 0.62  # of the logistic distribution that is most like the standard normal one
 
 
@@ -151,20 +156,56 @@ def gather_moments(starts, first, last, eta, out):  # type: ignore[no-untyped-de
                 out[j, k] += w0 * rows[0, k] + w1 * rows[1, k] + w2 * rows[2, k] + w3 * rows[3, k]
 
 
-def open_log_weights(state: State, docs: Documents, size: int, prior: float) -> None:
-    """Give all documents log weights: the first ``size`` by their tokens' topics, the others the mean of those."""
+def open_log_weights(state: State, docs: Documents, size: int, prior: float, rng: np.random.Generator) -> None:
+    """Give the first ``size`` documents log weights, by their tokens' topics; others get theirs when they come in.
+
+    What all of a document's log weights have in common no token tells. It is spread as the prior has it: were it the
+    same of all documents, Sigma would hold each log weight where the others of its document are.
+    """
     state.a0[:] = np.arange(state.width) < state.n_topics
     docs.u = np.zeros((len(docs), state.width), np.float32)
     some, moments = docs.first(size), np.zeros((1 + state.n_topics, 1 + state.n_topics))
+    levels = rng.standard_normal(size) / sqrt(state.n_topics)
     for m, (start, stop) in enumerate(pairwise(some.tokens.starts)):
         n = np.bincount(some.topics[start:stop], minlength=state.n_topics)[: state.n_topics]
         logs = np.log(n + UNSEEN)
-        docs.u[m, : state.n_topics] = logs - logs.mean()
+        docs.u[m, : state.n_topics] = logs - logs.mean() + levels[m]
     known = np.ascontiguousarray(docs.u[:size, : state.n_topics], np.float64)
     whole = np.vstack([known, np.zeros((-size % AT_ONCE, state.n_topics))])
     gather_moments(some.tokens.starts, 0, size, whole, moments)
     state.mean, state.covariance = best_gaussian(moments, prior)
-    docs.u[size:, : state.n_topics] = state.mean
+
+
+def draw_entering(state: State, docs: Documents, first: int, last: int, rng: np.random.Generator) -> None:
+    """Log weights of documents that come into play: from N(mu, Sigma), since nobody knows their topics yet."""
+    root = np.linalg.cholesky(state.covariance)
+    for start, stop in cut(last - first, ENTERING):
+        normals = rng.standard_normal((stop - start, state.n_topics))
+        docs.u[first + start : first + stop, : state.n_topics] = state.mean + normals @ root.T
+
+
+@kernel
+def spread_out(means, spreads, key, names, out):  # type: ignore[no-untyped-def]
+    """Draw a row of ``out`` for each document: normal, with these means and variances, by the document's stream."""
+    size = means.shape[1]
+    normals = np.empty(size)
+    for m in range(means.shape[0]):
+        fill_normals(stream(key, names[m]), normals)
+        for k in range(size):
+            out[m, k] = means[m, k] + sqrt(spreads[m, k]) * normals[k]
+
+
+def draw_first_log_weights(state: State, docs: Documents, key: np.uint64, threads: Threads) -> None:
+    """Log weights of documents that are visited for some draws alone: from what variational inference makes of them.
+
+    From the mean, so few draws would not come to where a document's log weights are, and Sigma would shrink.
+    """
+    tokens = docs.tokens
+    batch = Batch(tokens.indptr, tokens.indices, tokens.counts.astype(np.float32), tokens.n_terms)
+    weights = GaussianWeights(state.mean, state.covariance, 1.0, lift=LIFT)
+    found = settled_documents(state.expected_topics, weights, batch, SETTLING, SETTLED, threads)
+    docs.u = np.zeros((len(docs), state.width), np.float32)
+    spread_out(found.locations, found.spreads, key, docs.names, docs.u)
 
 
 def draw_all_log_weights(state: State, docs: Documents, key: np.uint64, threads: Threads) -> Array:

@@ -15,6 +15,7 @@ from diln.inference.sampling.state import State
 from diln.inference.sampling.tidy import tidy
 
 WINDOW = 10  # sweeps whose mean score is compared with that of as many before them
+WIDER = 0.01  # change of the spread of log weights, as a share of it, that is taken for none over as many sweeps
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class Run:
     average: Average = field(default_factory=Average)
     kept: list[State] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)  # ln p of a token given all others, mean of each sweep
+    spreads: list[float] = field(default_factory=list)  # of log weights, where documents have them, in each sweep
     seconds: float = 0.0  # spent so far, before a stop too
     visited: int = 0  # documents, each as often as it was
     done: bool = False
@@ -73,11 +75,13 @@ def run(
     """Sweep on until the score is at rest, average so many states, and stop; goes on where a run was left."""
     chain, begun = run.chain, time.perf_counter() - run.seconds
     while not run.done:
-        chain.size = plan.size(chain.number, len(chain.everything))
+        chain.let_in(plan.size(chain.number, len(chain.everything)))
         if chain.number >= plan.opens and chain.closed:
             chain.open()
         sums = chain.sweep(threads)
         run.scores.append(sums.score / max(chain.docs.tokens.size, 1))
+        if chain.state.weighed:
+            run.spreads.append(log_spread(chain.state))
         run.visited += chain.size
         run.seconds = time.perf_counter() - begun
         finish(run, plan)
@@ -110,8 +114,19 @@ def at_rest(run: Run, plan: Plan) -> bool:
         return False
     if plan.max_time is not None and run.seconds >= plan.max_time * (1 - plan.n_states / plan.max_iter):
         return True
-    late, early = np.mean(run.scores[-WINDOW:]), np.mean(run.scores[-2 * WINDOW : -WINDOW] or -np.inf)
-    return bool(number >= plan.settles and late - early < plan.tol)
+    wider = abs(gain(run.spreads)) if run.spreads else 0.0
+    return number >= plan.settles and gain(run.scores) < plan.tol and wider < WIDER
+
+
+def gain(values: list[float]) -> float:
+    """How much larger the mean of the last WINDOW values is than that of as many before them."""
+    return float(np.mean(values[-WINDOW:]) - np.mean(values[-2 * WINDOW : -WINDOW] or -np.inf))
+
+
+def log_spread(state: State) -> float:
+    """Ln of the variance of a document's log weights about their mean, summed over topics."""
+    size = state.n_topics
+    return float(np.log(max(np.trace(state.covariance) - state.covariance.sum() / size, np.finfo(float).tiny)))
 
 
 def chain_is_short(run: Run, plan: Plan) -> bool:
@@ -136,7 +151,7 @@ def stored(run: Run) -> tuple[dict[str, Any], dict[str, Array]]:
     chain, docs = run.chain, run.chain.everything
     numbers = {
         "number": chain.number, "size": chain.size, "opened": chain.opened, "state": chain.state.numbers(),
-        "scores": run.scores, "seconds": run.seconds, "visited": run.visited, "done": run.done,
+        "scores": run.scores, "spreads": run.spreads, "seconds": run.seconds, "visited": run.visited, "done": run.done,
         "n_states": run.average.n_states,
         "means": {name: value for name, value in run.average.sums.items() if isinstance(value, float)},
         "kept": [state.numbers() for state in run.kept],
@@ -157,5 +172,5 @@ def restore(run: Run, numbers: dict[str, Any], tensors: dict[str, Array]) -> Non
     sums |= {name[len("average.") :]: value for name, value in tensors.items() if name.startswith("average.")}
     run.average = Average(numbers["n_states"], sums)
     run.kept = [State.restored(tensors, one, f".{i}") for i, one in enumerate(numbers["kept"])]
-    run.scores, run.seconds = numbers["scores"], numbers["seconds"]
+    run.scores, run.spreads, run.seconds = numbers["scores"], numbers.get("spreads", []), numbers["seconds"]
     run.visited, run.done = numbers["visited"], numbers["done"]

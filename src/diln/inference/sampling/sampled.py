@@ -14,11 +14,10 @@ from diln.inference.gaussian_weights import GaussianWeights
 from diln.inference.known import Inferred, Known
 from diln.inference.posterior import settled_documents
 from diln.inference.sampling.corpus_step import Prior
+from diln.inference.sampling.log_weights import LIFT
 from diln.inference.sampling.online import Running, step
 from diln.inference.sampling.settle import settle
 from diln.inference.sampling.state import State
-
-MEAN = 0.5  # of the variance that is added to a log weight: new documents' tokens see the mean of its exponential
 
 
 @dataclass
@@ -54,7 +53,7 @@ class Sampled(Known):
         """Mean and covariance of documents' log weights, of a model that has them."""
         if self._weights is None:
             prior = self.spec.covariance or 0.0
-            self._weights = GaussianWeights(self.state.mean, self.state.covariance, prior, lift=MEAN)
+            self._weights = GaussianWeights(self.state.mean, self.state.covariance, prior, lift=LIFT)
         return self._weights
 
     @property
@@ -87,7 +86,7 @@ class Sampled(Known):
     def topics(self) -> Array:
         """Expected topics (n_terms, n_topics) in single precision."""
         if self._topics is None:
-            self._topics = expected_topics(self.state)
+            self._topics = self.state.expected_topics
         return self._topics
 
     def infer(self, counts: Batch | csr_array, most: int, tolerance: float, threads: Threads) -> Inferred:
@@ -139,13 +138,6 @@ class Sampled(Known):
         states = [State.restored(tensors, one, f".{i}") for i, one in enumerate(numbers["states"])]
         state = State.restored(tensors, numbers["state"])
         return cls(state, running, Prior(**spec), seed, numbers["n_states"], states)
-
-
-def expected_topics(state: State) -> Array:
-    """Expected topics (n_terms, n_topics) of a state, in single precision."""
-    size = state.n_topics
-    inverse = 1 / (state.totals[:size] + state.n_terms * state.prior)
-    return np.ascontiguousarray((state.table[:, :size] + np.float32(state.prior)) * inverse.astype(np.float32))
 
 
 def _fields(record: Any) -> dict[str, Any]:

@@ -58,6 +58,13 @@ class State:
         return self.mean.size > 0
 
     @property
+    def expected_topics(self) -> Array:
+        """The topics that the counts expect (n_terms, n_topics), in single precision."""
+        size = self.n_topics
+        inverse = 1 / (self.totals[:size] + self.n_terms * self.prior)
+        return np.ascontiguousarray((self.table[:, :size] + np.float32(self.prior)) * inverse.astype(np.float32))
+
+    @property
     def width(self) -> int:
         """Columns, those beyond the topics too."""
         return len(self.a0)

@@ -12,7 +12,7 @@ from diln.engine.compile import kernel
 from diln.engine.threads import Threads, cut
 from diln.inference.documents import Array
 from diln.inference.sampling.corpus_step import LONGEST, Places, Sums
-from diln.inference.sampling.log_weights import draw_all_log_weights
+from diln.inference.sampling.log_weights import draw_all_log_weights, draw_first_log_weights
 from diln.inference.sampling.places import TOGETHER, draw_places, expect_omega, gather_places
 from diln.inference.sampling.state import Documents, State, packed_pairs
 from diln.inference.sampling.sweep import (
@@ -114,9 +114,8 @@ def visit(state: State, docs: Documents, key: tuple[int, ...], draws: int, burn:
 def visit_weighed(
     state: State, docs: Documents, key: tuple[int, ...], draws: int, burn: int, threads: Threads
 ) -> Visited:
-    """The same of documents with log weights, which begin at the mean."""
-    docs.u = np.zeros((len(docs), state.width), np.float32)
-    docs.u[:, : state.n_topics] = state.mean
+    """The same of documents with log weights."""
+    draw_first_log_weights(state, docs, key_of(*key, draws, 1), threads)
     late = np.zeros((draws - burn, docs.tokens.size), np.uint16)
     sums, moments = [], np.zeros((1 + state.n_topics, 1 + state.n_topics))
     for time in range(draws):
