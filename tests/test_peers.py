@@ -256,6 +256,16 @@ def test_tables_show_every_seed_and_the_best_number_of_topics(made):
     assert envelope(made, "ap", "tomotopy LDA") == [(4.0, 2600.0), (8.0, 2000.0), (40.0, 1700.0)]
 
 
+def test_larger_models_are_in_a_table_of_their_own(made):
+    made["rows"] += [
+        row_of("tomotopy LDA 400", 1600.0, 60.0),
+        row_of("tomotopy LDA 800", 1400.0, 90.0),
+        row_of("DILN 800", 1450.0, 20.0, own_perplexity=1300.0),
+    ]
+    assert "| ap | 1600 (60 s) | 1400 (90 s) | 1500 (10 s) | 1300 (20 s) |" in tables.larger(made)
+    assert not any("800" in tables.TABLES[name](made) for name in ("perplexity", "headline", "time-to", "seconds"))
+
+
 def test_times_leave_out_who_never_gets_there_and_show_nothing_where_nothing_was_run(made):
     made["rows"] += [row_of("gensim HDP", 4000.0, 9.0), row_of("tomotopy HDP", 1000.0, 5.0, corpus="nyt", eta=0.05)]
     table = tables.time_to(made)
