@@ -40,12 +40,16 @@ class Tool:
     states: bool = False  # whether its checkpoints are states of a chain, of which an average makes sense
     only: tuple[str, ...] = ()  # corpora where it makes sense, if not everywhere
     never: tuple[str, ...] = ()  # corpora where a cap would end it after its first sweeps
-    apart: bool = False  # in a table of its own, and in no other
 
     @property
     def size(self) -> int:
         """Topics it is told to have; 0 where it is told none, or is ours."""
         return int(self.told.get("size", 0))
+
+    @property
+    def apart(self) -> bool:
+        """Whether it is in the table of larger models, and in no other."""
+        return self.only == LARGER
 
     def fits(self, corpus: str) -> bool:
         """Whether it is run on a corpus."""
@@ -54,10 +58,7 @@ class Tool:
 
 def _tools() -> dict[str, Tool]:
     ours = {
-        name: Tool(
-            "ours", {"model": name.removeprefix("diln ").split()[0], **told}, capped=False, only=where,
-            apart=where == LARGER,
-        )
+        name: Tool("ours", {"model": name.removeprefix("diln ").split()[0], **told}, capped=False, only=where)
         for name, told, where in (
             ("DILN", {}, ()), ("HDP", {}, ()),
             ("DILN 1/2", {"share": 0.5}, ()), ("DILN 1/4", {"share": 0.25}, ()),
@@ -71,7 +72,7 @@ def _tools() -> dict[str, Tool]:
     slow = ("arxiv_200k",)
     sized = {
         **{f"tomotopy LDA {size}": Tool("tomotopy_lda", {"size": size}, capped=False, states=True) for size in SIZES},
-        "tomotopy LDA 800": Tool("tomotopy_lda", {"size": 800}, capped=False, states=True, only=LARGER, apart=True),
+        "tomotopy LDA 800": Tool("tomotopy_lda", {"size": 800}, capped=False, states=True, only=LARGER),
         **{f"lda {size}": Tool("lda_lda", {"size": size}, states=True, never=slow) for size in SIZES},
         **{f"scikit-learn LDA {size}": Tool("sklearn_lda", {"size": size}) for size in SIZES},
         **{f"gensim LDA {size}": Tool("gensim_lda", {"size": size}) for size in SIZES},

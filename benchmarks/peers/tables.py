@@ -33,10 +33,10 @@ def corpora_of(results: Record) -> list[str]:
     return [name for name in CORPORA if name in there] + [name for name in there if name not in CORPORA]
 
 
-def tools_of(results: Record, whole: bool = True) -> list[str]:
-    """Tools with results, in the order of the plan; unless ``whole`` with the shortened fits of ours."""
+def tools_of(results: Record) -> list[str]:
+    """Tools with results, in the order of the plan, but for larger models and the shortened fits of ours."""
     there = {row["tool"] for row in results["rows"] if not row["validation"]}
-    return [name for name in TOOLS if name in there and not TOOLS[name].apart and not (whole and "/" in name)]
+    return [name for name in TOOLS if name in there and not TOOLS[name].apart and "/" not in name]
 
 
 def peers_of(results: Record) -> list[str]:

@@ -14,10 +14,10 @@ from diln.inference.gaussian_weights import GaussianWeights
 from diln.inference.posterior import settled_documents
 from diln.inference.sampling import log_weights
 from diln.inference.sampling.log_weights import (
+    FIRST_CHANGE,
+    FIRST_UPDATES,
     LIFT,
     SCALE,
-    SETTLED,
-    SETTLING,
     UNSEEN,
     add_logs,
     bell,
@@ -343,7 +343,7 @@ def test_log_weights_of_a_start_leave_room_along_what_no_token_tells():
 
 
 def test_documents_that_come_in_are_from_the_prior_and_others_stay(monkeypatch):
-    monkeypatch.setattr(log_weights, "ENTERING", 700)
+    monkeypatch.setattr(log_weights, "ENTER_AT_ONCE", 700)
     state, docs = weighed(5, n_docs=6000, size=3)
     before = docs.u.copy()
     draw_entering(state, docs, 1000, 5000, np.random.default_rng(6))
@@ -361,7 +361,7 @@ def test_documents_of_a_stream_begin_where_variational_inference_has_them():
     draw_first_log_weights(state, docs, key_of(9), ONE)
     batch = Batch(tokens.indptr, tokens.indices, tokens.counts.astype(np.float32), tokens.n_terms)
     weights = GaussianWeights(state.mean, state.covariance, 1.0, lift=LIFT)
-    found = settled_documents(state.expected_topics, weights, batch, SETTLING, SETTLED, ONE)
+    found = settled_documents(state.expected_topics, weights, batch, FIRST_UPDATES, FIRST_CHANGE, ONE)
     off = (docs.u[:, :6] - found.locations) / np.sqrt(found.spreads)
     assert stats.kstest(off.ravel(), "norm").pvalue > LEAST
     assert not docs.u[:, 6:].any()

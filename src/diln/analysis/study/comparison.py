@@ -78,9 +78,9 @@ class Comparison:
         """
         settled = (study.first(self.settings) or study.then(self.settings, self.shelf) for study in self.studies)
         check_splits(self.corpus, [run for runs in settled for run in runs])
-        with self.shelf.opened(self.corpus):
+        digest = digest_of(self.corpus)
+        with self.shelf.opened(digest):
             self.shelf.check()
-            digest = digest_of(self.corpus)
             place = Place(on_disk(self.corpus, digest, self.shelf), digest, self.shelf.directory)
             with Processes(n_jobs, place, worthwhile=2) as processes, self._stopping():
                 first = _distinct(run for study in self.studies for run in study.first(self.settings))

@@ -74,10 +74,10 @@ class Shelf:
         return self.directory / MODELS / run.name
 
     @contextmanager
-    def opened(self, corpus: Corpus) -> Iterator[None]:
-        """Hold the directory for writing, and begin or go on with a comparison on this corpus; refuse any other."""
+    def opened(self, digest: str) -> Iterator[None]:
+        """Hold the directory for writing, and begin or go on with a comparison on these documents; refuse others."""
         content = {"format": COMPARISON.format, "schema": COMPARISON.schema}
-        now = {"diln": diln.__version__, "code": code(), "documents": digest_of(corpus), **made_with()}
+        now = {"diln": diln.__version__, "code": code(), "documents": digest, **made_with()}
         there = (self.directory / MANIFEST).exists()
         if there:
             self._check(read_manifest(self.directory, COMPARISON)["fingerprint"], now)

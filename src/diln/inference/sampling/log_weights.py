@@ -29,8 +29,11 @@ NEWTON = 5  # steps to a mode at most
 FAR = 2.0  # a longer step is cut: where few tokens are expected, ln(1 + e^psi) is no parabola
 CLOSE = 1e-3  # a step this short is the last
 LIFT = 0.5  # of the variance that is added to a log weight: new documents' tokens see the mean of its exponential
-SETTLING, SETTLED = 20, 1e-2  # updates at most, and change of its tokens, where a document that was never seen begins
-ENTERING = 4096  # documents that are drawn at once as they come in
+FIRST_UPDATES, FIRST_CHANGE = (
+    20,
+    1e-2,
+)  # updates at most, and change of its tokens, where a document that was never seen begins
+ENTER_AT_ONCE = 4096  # documents that are drawn at once as they come in
 SCALE = 0.62  # of the logistic distribution that is most like the standard normal one
 
 
@@ -179,7 +182,7 @@ def open_log_weights(state: State, docs: Documents, size: int, prior: float, rng
 def draw_entering(state: State, docs: Documents, first: int, last: int, rng: np.random.Generator) -> None:
     """Log weights of documents that come into play: from N(mu, Sigma), since nobody knows their topics yet."""
     root = np.linalg.cholesky(state.covariance)
-    for start, stop in cut(last - first, ENTERING):
+    for start, stop in cut(last - first, ENTER_AT_ONCE):
         normals = rng.standard_normal((stop - start, state.n_topics))
         docs.u[first + start : first + stop, : state.n_topics] = state.mean + normals @ root.T
 
@@ -203,7 +206,7 @@ def draw_first_log_weights(state: State, docs: Documents, key: np.uint64, thread
     tokens = docs.tokens
     batch = Batch(tokens.indptr, tokens.indices, tokens.counts.astype(np.float32), tokens.n_terms)
     weights = GaussianWeights(state.mean, state.covariance, 1.0, lift=LIFT)
-    found = settled_documents(state.expected_topics, weights, batch, SETTLING, SETTLED, threads)
+    found = settled_documents(state.expected_topics, weights, batch, FIRST_UPDATES, FIRST_CHANGE, threads)
     docs.u = np.zeros((len(docs), state.width), np.float32)
     spread_out(found.locations, found.spreads, key, docs.names, docs.u)
 
