@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from llvmlite import binding as llvm
-from numba import float32, int32, int64, njit
+from numba import float32, int32, int64, njit, uint64
 from scipy import special
 
-from diln.prob.polya_gamma import FAR, _moments, _parts, draw_polya_gamma, gate_terms
+from diln.prob.polya_gamma import FAR, _moments, _parts, draw_matched, draw_polya_gamma, gate_terms
+from diln.prob.streams import key_of
 
 FLOATS, WHOLES = float32[::1], int32[::1]
 LEAST = float(np.exp(np.float64(-87)))  # where sigma and soft stop to fall
@@ -73,18 +74,32 @@ def has_vectors():
     return features.get("avx2", False) and features.get("fma", False)
 
 
+def assembly_of(loop, signature):
+    """Compiled anew: numba shows no assembly of what it read from its cache."""
+    options = {key: loop.targetoptions[key] for key in ("nogil", "fastmath", "error_model")}
+    fresh = njit(**options)(loop.py_func)
+    fresh.compile(signature)
+    (assembly,) = fresh.inspect_asm().values()
+    return assembly
+
+
 @pytest.mark.skipif(not has_vectors(), reason="a processor with AVX2 and FMA is needed")
 def test_gate_terms_are_computed_on_all_lanes():
-    """Compiled anew: numba shows no assembly of what it read from its cache."""
-    options = {key: gate_terms.targetoptions[key] for key in ("nogil", "fastmath", "error_model")}
-    fresh = njit(**options)(gate_terms.py_func)
-    fresh.compile((FLOATS,) * 4 + (WHOLES, FLOATS, int64))
-    (assembly,) = fresh.inspect_asm().values()
+    assembly = assembly_of(gate_terms, (FLOATS,) * 4 + (WHOLES, FLOATS, int64))
     register = "[yz]mm"
     for instruction in ("vfn?m(add|sub)\\d+ps", "vdivps", "vcvttps2dq", "vpslld"):
         assert re.search(rf"\b{instruction}\b.*{register}", assembly), instruction
     assert not re.search(r"\bv?(div|add|mul)[ps]d\b", assembly)
     assert "expf" not in assembly
+
+
+@pytest.mark.skipif(not has_vectors(), reason="a processor with AVX2 and FMA is needed")
+def test_matched_draws_are_made_on_all_lanes():
+    assembly = assembly_of(draw_matched, (uint64, *(FLOATS,) * 6, WHOLES, FLOATS, int64))
+    for instruction in ("vsqrtps", "vdivps", "vpmulld", "vcvtdq2ps", "vpsrld"):
+        assert re.search(rf"\b{instruction}\b.*[yz]mm", assembly), instruction
+    assert not re.search(r"\bv?(div|add|mul)[ps]d\b", assembly)
+    assert "logf" not in assembly
 
 
 def log_laplace(t, psi):
@@ -186,3 +201,75 @@ def test_draws_at_tiny_and_huge_shapes_are_finite():
 def test_a_shape_that_is_not_above_zero_is_refused(shape):
     with pytest.raises(ValueError, match="must be above 0"):
         draw_polya_gamma([1.0, shape], 0.0, np.random.default_rng(1))
+
+
+# Draws with the right mean and variance, in lanes
+
+
+def matched(shape, psi, streams, width=1_024):
+    """Matched draws (streams, width) of one shape and psi."""
+    shapes, psis = (np.full(width, value, np.float32) for value in (shape, psi))
+    rate, omega, chances, scale = np.empty((4, width), np.float32)
+    rate[:] = terms_of(psis)[2]
+    bits, out = np.empty(width, np.int32), np.empty((streams, width))
+    for number in range(streams):
+        state = key_of(1, number)
+        draw_matched(state, shapes, psis, rate, omega, chances, scale, bits, bits.view(np.float32), width)
+        out[number] = omega
+    return out
+
+
+def log_laplace_matched(t, shape, psi):
+    """ln E exp(-t w) of the inverse Gaussian distribution with the mean and the variance of PG(shape, psi)."""
+    mean, variance = moments(psi)
+    return shape * mean**2 / variance * (1 - np.sqrt(1 + 2 * variance * t / mean))
+
+
+@pytest.mark.parametrize("psi", [0.0, 0.5, -0.999, 1.001, -3.0, 12.0, -25.0, 300.0])
+@pytest.mark.parametrize("shape", [0.05, *SHAPES[1:]])
+def test_matched_draws_are_inverse_gaussian_with_the_mean_and_variance_of_polya_gamma_numbers(shape, psi):
+    """Within five Monte Carlo errors, as told by the inverse Gaussian distribution's own cumulants."""
+    drawn = matched(shape, psi, 200).ravel()
+    mean, variance = shape * np.array(moments(abs(psi)))
+    fourth = 15 * variance**3 / mean**2
+    assert abs(drawn.mean() - mean) < 5 * np.sqrt(variance / drawn.size)
+    assert abs(drawn.var() - variance) < 5 * np.sqrt((fourth + 2 * variance**2) / drawn.size)
+    for t in np.array([0.2, 1.0, 5.0]) / max(mean, 0.1 * np.sqrt(variance)):
+        once, twice = np.exp(log_laplace_matched(np.array([t, 2 * t]), shape, abs(psi)))
+        assert abs(np.exp(-t * drawn).mean() - once) < 5 * np.sqrt((twice - once**2) / drawn.size) + 1e-6
+
+
+def test_matched_draws_are_independent_from_place_to_place_and_from_stream_to_stream():
+    drawn = np.log(matched(1.0, 0.7, 512))
+    drawn -= drawn.mean()
+    for one, two in ((drawn[:, 1:], drawn[:, :-1]), (drawn[1:], drawn[:-1]), (drawn[:, 16:], drawn[:, :-16])):
+        assert abs((one * two).mean()) < 4.5 * drawn.var() / np.sqrt(one.size)
+    each = drawn.mean(axis=0) / drawn.std() * np.sqrt(len(drawn))
+    assert np.abs(each).max() < 5
+    assert each.std() == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("psi", "skewness", "distance"), [(0.0, 1.25, 0.1), (1.0, 1.25, 0.1), (3.0, 1.15, 0.06), (8.0, 1.02, 0.01)]
+)
+def test_how_far_matched_draws_are_from_polya_gamma_numbers(psi, skewness, distance):
+    """The third cumulant is a quarter too large at 0 and right far out; and distribution functions are near."""
+    places = np.pi * (np.arange(20_000) + 0.5)
+    mean, variance = moments(psi)
+    true = 2 * ((0.5 / (places**2 + psi**2 / 4)) ** 3).sum()
+    assert 1 <= 3 * variance**2 / mean / true < skewness + 1e-6
+    for shape in (0.05, 0.5, 5.0):
+        t = np.geomspace(1e-4, 1e7, 40_001) / (shape * mean)
+        laws = np.exp(shape * log_laplace(-1j * t, psi)) - np.exp(log_laplace_matched(-1j * t, shape, psi))
+        values = shape * mean * np.geomspace(1e-4, 30, 61)
+        waves = np.exp(-1j * np.multiply.outer(values, t)) * laws
+        assert np.abs(np.trapezoid(waves.imag, np.log(t), axis=1)).max() / np.pi < distance
+
+
+def test_matched_draws_at_tiny_and_huge_shapes_are_finite():
+    for shape in (0.0, 1e-20, 1e-12, 1e9):
+        for psi in (0.0, 5.0, 1e4):
+            drawn = matched(shape, psi, 3)
+            assert np.isfinite(drawn).all()
+            assert (drawn >= 0).all()
+    np.testing.assert_allclose(drawn, 1e9 * 0.5e-4, rtol=1e-3)

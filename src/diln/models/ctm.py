@@ -64,8 +64,8 @@ class CTM(TopicModel):
         How many of these are kept for ``perplexity(method="draws")``, the last ones; online learning keeps none.
     warm_up : int
         Sweeps, of LDA's kind, before documents have log weights; no more than a quarter of all.
-    polya_gamma : "mean" or "exact"
-        Of no effect: how Polya-Gamma variables are set, of which there are none.
+    polya_gamma : "matched" or "exact"
+        No effect: how Polya-Gamma variables are drawn, of which there are none.
     init : str or a fitted model, optional
         Where the topics start. Of sampling "draws", from draws of every token's topic, or a model, from draws given its
         topics. Of variational inference "kmeans", from three rounds of k-means on documents with L1 distance, "random",
@@ -120,7 +120,7 @@ class CTM(TopicModel):
         n_states: int | None = None,
         keep_states: int = 0,
         warm_up: int = 20,
-        polya_gamma: str = "mean",
+        polya_gamma: str = "matched",
         init: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,

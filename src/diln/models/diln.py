@@ -78,8 +78,9 @@ class DILN(TopicModel):
         How many of these are kept for ``perplexity(method="draws")``, the last ones; online learning keeps none.
     warm_up : int
         Sweeps before topics and documents get locations: topics should take shape first.
-    polya_gamma : "mean" or "exact"
-        Whether Polya-Gamma variables are set to their means, which is faster and hardly ever matters, or drawn.
+    polya_gamma : "matched" or "exact"
+        How Polya-Gamma variables are drawn: with their mean and variance right, which is fast and cannot be told from
+        exact draws in practice, or exactly, which takes several times as long.
     init : str or a fitted model, optional
         Where the topics start. Of sampling "draws", from draws of every token's topic, or a model, from draws given its
         topics. Of variational inference "kmeans", from three rounds of k-means on documents with L1 distance, "random",
@@ -144,7 +145,7 @@ class DILN(TopicModel):
         n_states: int | None = None,
         keep_states: int = 0,
         warm_up: int = 20,
-        polya_gamma: str = "mean",
+        polya_gamma: str = "matched",
         init: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,

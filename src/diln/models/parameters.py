@@ -90,7 +90,7 @@ class Parameters(ABC):
                 check_whole(name, getattr(self, name), 1)
         check_whole("keep_states", self.keep_states, 0)
         check_whole("warm_up", self.warm_up, 0)
-        check_choice("polya_gamma", self.polya_gamma, ("mean", "exact"))
+        check_choice("polya_gamma", self.polya_gamma, ("matched", "exact"))
         self.check_learned("topic_word_prior", self.topic_word_prior)
         if self.max_time is not None:
             check_number("max_time", self.max_time)
@@ -374,7 +374,7 @@ COMMON: dict[str, Any] = {
     "n_states": None,
     "keep_states": 0,
     "warm_up": 20,
-    "polya_gamma": "mean",
+    "polya_gamma": "matched",
     "init": None,
     "n_jobs": None,
     "random_state": None,

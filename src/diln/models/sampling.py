@@ -18,7 +18,7 @@ from diln.inference.sampling.loops import Plan, Run
 from diln.inference.sampling.online import Running
 from diln.inference.sampling.sampled import Sampled
 from diln.inference.sampling.state import Documents, State
-from diln.inference.sampling.sweep import draw_documents, draw_given, draw_tokens, no_places, recount
+from diln.inference.sampling.sweep import draw_given, draw_tokens, no_places, recount
 from diln.inference.sampling.tokens import Tokens
 from diln.models import start
 from diln.models.checkpoints import Checkpoints, fingerprint
@@ -192,7 +192,7 @@ def running_of(chain: Chain, threads: Threads) -> Running:
     if chain.state.weighed:
         places, moments = no_places(chain.state.width, 0), draw_all_log_weights(chain.state, docs, keys[1], threads)
     else:
-        places, moments = draw_documents(chain.state, docs, keys[1], threads), np.zeros((0, 0))
+        places, moments = chain.draw_documents(keys[1], threads), np.zeros((0, 0))
     return Running(expect_tables(sums, chain.state.a0), sums.softs, places.precision, places.linear, moments)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from diln.engine.compile import kernel
+from diln.prob.streams import mix
 
 LOG2E = 1.4426950408889634
 # ln 2 in two parts: the first has 16 bits, so that its product with a number of 7 bits is not rounded.
@@ -45,6 +46,64 @@ def gate_terms(psi, sigma, soft, omega, bits, powers, size):  # type: ignore[no-
         sigma[k] = large if psi[k] >= real(0) else small * large
         soft[k] = max(psi[k], real(0)) + real(2) * z * (real(1) + z2 * tail)
         omega[k] = real(0.5) * rest * large / y
+
+
+@kernel
+def scramble32(x):  # type: ignore[no-untyped-def]
+    """Scramble 32 bits, one to one: for loops in lanes, which have no product of 64 bits."""
+    x = np.uint32(x)
+    x = np.uint32((x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D))
+    x = np.uint32((x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B))
+    return np.uint32(x ^ (x >> np.uint32(16)))
+
+
+@kernel
+def draw_matched(state, shape, psi, rate, omega, chances, scale, bits, powers, size):  # type: ignore[no-untyped-def]
+    """Draw ``omega[:size]`` from inverse Gaussian distributions with the mean and the variance of PG(shape, psi).
+
+    ``rate`` is the mean of PG(1, psi), of ``gate_terms``; ``chances``, ``scale``, and ``bits`` and ``powers``, which
+    are the same memory, are scratch. All in single precision and on all lanes. Numbers are a function of ``state``, a
+    stream's, and of their place.
+
+    With r = mean^2 / variance of PG(1, psi) a number has the mean m = shape rate and the variance m^2 / (shape r)
+    (Michael, Schucany and Haas, 1976): x = 1 / (1 + w + sqrt(w (w + 2))) with w = z^2 / (2 shape r), z standard normal;
+    then m x with chance 1 / (1 + x), else m / x.
+    """
+    real = np.float32
+    low = np.uint32(np.uint64(state) & np.uint64(0xFFFFFFFF))
+    high = np.uint32(np.uint64(mix(state)) >> np.uint64(32))
+    for k in range(size):
+        one = scramble32(np.uint32(np.uint32(k) * np.uint32(0x9E3779B9) + low))
+        two = scramble32(np.uint32(one ^ high))
+        chances[k] = real(np.int32(two >> np.uint32(8))) * real(2.0**-24)
+        powers[k] = real(np.int32(one >> np.uint32(8)) + np.int32(1))  # 2^24 u, u in (0, 1]
+        turn = np.int32(np.uint32((one & np.uint32(255)) << np.uint32(8)) | (two & np.uint32(255)))
+        v = (real(turn) + real(0.5)) * real(2.0**-16) - real(0.5)
+        v2 = v * v
+        tail = real(-1.3352628) + v2 * (real(0.23533063) - v2 * real(0.02580689))
+        omega[k] = real(1) + v2 * (real(-4.934802) + v2 * (real(4.058712) + v2 * tail))  # cos(pi v)
+    for k in range(size):
+        above = (bits[k] >> np.int32(23)) - np.int32(127 + 24)  # u = 2^above f, f from 1 to below 2
+        omega[k] *= omega[k]
+        bits[k] = (bits[k] & np.int32(0x7FFFFF)) | np.int32(127 << 23)
+        scale[k] = real(above)
+    for k in range(size):
+        # z^2 = -2 ln(u) cos(pi v)^2 (Box and Muller), ln f = 2 atanh((f - 1) / (f + 1))
+        z = (powers[k] - real(1)) / (powers[k] + real(1))
+        z2 = z * z
+        log = z * (real(2) + z2 * (real(2 / 3) + z2 * (real(2 / 5) + z2 * (real(2 / 7) + z2 * real(2 / 9)))))
+        square = omega[k] * max(real(-2) * (scale[k] * real(0.6931471805599453) + log), real(0))
+        y = max(abs(psi[k]), real(1e-30))
+        y2 = min(y * y, real(1))
+        top = real(1 / 4) + y2 * (real(1 / 48) + y2 * (real(1 / 1440) + y2 * real(1 / 80640)))
+        bottom = real(1 / 6) + y2 * (real(1 / 120) + y2 * (real(1 / 5040) + y2 * real(1 / 362880)))
+        t = real(2) * y * rate[k]  # tanh(y/2)
+        far = y * t * t / max(real(2) * t - y * (real(1) - t * t), real(1e-30))
+        h = max(shape[k] * (top / bottom if y < real(1) else far), real(1e-12))
+        w = square / (h + h)
+        x = real(1) / (real(1) + w + np.sqrt(w * (w + real(2))))
+        times = x if chances[k] * (real(1) + x) < real(1) else real(1) / x
+        omega[k] = shape[k] * rate[k] * times
 
 
 def draw_polya_gamma(shape: ArrayLike, psi: ArrayLike, rng: np.random.Generator) -> NDArray[np.float64]:

@@ -15,8 +15,8 @@ from diln.engine.threads import Threads
 from diln.inference.sampling.places import (
     AT_ONCE,
     TOGETHER,
+    draw_omega,
     draw_places,
-    expect_omega,
     gather_places,
     weighted_pairs,
 )
@@ -51,33 +51,49 @@ def gaussian(state, n, omega):
     return prior + (x * omega) @ x.T, x @ (0.5 * (n - state.a0))
 
 
-# The Polya-Gamma variables' means
+# The Polya-Gamma variables
+
+
+def omega_of(state, docs, first=0, last=None, key=0):
+    """n, psi and omega of documents first to last."""
+    last = len(docs) if last is None else last
+    n, psi, omega = np.full((3, last - first, state.width), np.nan, np.float32)
+    draw_omega(
+        docs.topics, docs.tokens.starts, first, last, state.a0.astype(np.float32), state.ells, docs.u, docs.s,
+        np.uint64(key), docs.names, n, psi, omega, *rows_for(state.width),
+    )  # fmt: skip
+    return n, psi, omega
 
 
 @pytest.mark.parametrize("spread", [0.0, 1e-5, 1.0, 10.0, 100.0])
 @pytest.mark.parametrize("n_dims", [0, 1, 4])
-def test_expected_omega_is_its_numpy_line(spread, n_dims):
+def test_omega_is_drawn_given_tokens_and_gates(spread, n_dims):
     state, docs = problem(1, n_dims=n_dims, spread=spread)
-    n, psi, omega = np.full((3, 9, state.width), np.nan, np.float32)
-    expect_omega(
-        docs.topics, docs.tokens.starts, 5, 14, state.a0.astype(np.float32), state.ells, docs.u, docs.s, n, psi, omega,
-        *rows_for(state.width),
-    )  # fmt: skip
+    n, psi, _ = omega_of(state, docs, 5, 14)
     right = [part[5:14] for part in mean_omega(state, docs)]
     np.testing.assert_array_equal(n, right[0])
     np.testing.assert_allclose(psi, right[1], rtol=1e-6, atol=2e-6 * (spread + spread**2))
-    np.testing.assert_allclose(omega, right[2], rtol=1e-5 * (1 + spread))
+
+
+@pytest.mark.parametrize("weight", [0.05, 2.0, 1e6])
+def test_omega_is_drawn_about_its_mean_from_the_stream_of_the_document(weight):
+    state, docs = problem(2, a0=weight)
+    mean = mean_omega(state, docs)[2][:, : state.n_topics]
+    drawn = [omega_of(state, docs, key=key)[2][:, : state.n_topics] for key in range(4_000)]
+    spread = np.std(drawn, axis=0)
+    assert (spread > 0).all()
+    assert (np.abs(np.mean(drawn, axis=0) - mean) < 5.5 * spread / np.sqrt(4_000) + 3e-6 * mean).all()
+    alone = omega_of(state, docs, 5, 6, key=3)[2][:, : state.n_topics]
+    np.testing.assert_array_equal(alone[0], drawn[3][5])
+    assert (drawn[0] != drawn[1]).any()
 
 
 @pytest.mark.parametrize("weight", [1e-20, 1e-8, 1e6])
-def test_expected_omega_holds_at_tiny_and_huge_weights(weight):
-    state, docs = problem(2, a0=weight)
-    n, psi, omega = np.full((3, len(docs), state.width), np.nan, np.float32)
-    expect_omega(
-        docs.topics, docs.tokens.starts, 0, len(docs), state.a0.astype(np.float32), state.ells, docs.u, docs.s,
-        n, psi, omega, *rows_for(state.width),
-    )  # fmt: skip
-    np.testing.assert_allclose(omega, mean_omega(state, docs)[2], rtol=3e-6)
+def test_omega_is_finite_at_tiny_and_huge_weights(weight):
+    state, docs = problem(2, a0=weight, spread=30.0)
+    omega = omega_of(state, docs)[2]
+    assert np.isfinite(omega).all()
+    assert (omega >= 0).all()
 
 
 # Sums over topics
@@ -264,14 +280,14 @@ def rowwise_noise(shape, psi, start):
     return np.random.default_rng([12, start]).gamma(shape, 0.2)
 
 
-@pytest.mark.parametrize("omega", [None, rowwise_noise], ids=["means", "draws"])
+@pytest.mark.parametrize("omega", [None, rowwise_noise], ids=["drawn", "given"])
 def test_all_documents_are_placed_and_gathered(omega):
     """Places are checked by what makes them; the sums, by a twin that is given the places."""
     state, docs = problem(12, n_docs=150)
     before, n = deepcopy(docs), counts_by_document(docs, state.width)
     with Threads(1) as threads:
         found = draw_documents(state, docs, key_of(12), threads, omega)
-    weights = mean_omega(state, before)[2]
+    weights = omega_of(state, before, key=key_of(12))[2]
     if omega is not None:
         psi = gates(state, before)
         for first, last in pieces(len(docs)):
@@ -287,7 +303,7 @@ def test_all_documents_are_placed_and_gathered(omega):
 
 
 @pytest.mark.parametrize("n_dims", [0, 3])
-@pytest.mark.parametrize("omega", [None, rowwise_noise], ids=["means", "draws"])
+@pytest.mark.parametrize("omega", [None, rowwise_noise], ids=["drawn", "given"])
 def test_threads_change_no_bit_of_the_places(n_dims, omega):
     found = []
     for n_jobs in (1, 2, 4):

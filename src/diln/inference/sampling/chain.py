@@ -9,6 +9,7 @@ from diln.engine.threads import Threads
 from diln.inference.documents import Array
 from diln.inference.gaussian_weights import AT_ZERO
 from diln.inference.sampling.corpus_step import (
+    Places,
     Prior,
     Sums,
     draw_locations,
@@ -41,7 +42,7 @@ class Chain:
     size: int  # documents that are in play: the first so many
     number: int = 0  # sweeps made
     opened: int | None = None  # the sweep before which the gate was opened, if by ``open``
-    exact: bool = False  # whether Polya-Gamma variables are drawn, or their means taken
+    exact: bool = False  # whether Polya-Gamma variables are drawn exactly, or with the right mean and variance
 
     def open(self) -> None:
         """Let locations in, topics near the origin and documents at it; or log weights, as the tokens' topics are."""
@@ -89,11 +90,15 @@ class Chain:
     def draw_places(self, threads: Threads, rng: np.random.Generator) -> None:
         """Draw documents' places, then topics' locations."""
         key = key_of(self.seed, self.number, PLACES)
-        found = draw_documents(self.state, self.docs, key, threads, self._omega if self.exact else None)
+        found = self.draw_documents(key, threads)
         if self.state.n_dims:
             draw_locations(self.state, found, rng)
             if self.opened is None or self.number >= self.opened + SPREADING:
                 draw_variance(self.state, self.prior, rng)
+
+    def draw_documents(self, key: np.uint64, threads: Threads) -> Places:
+        """Draw documents' places."""
+        return draw_documents(self.state, self.docs, key, threads, self._omega if self.exact else None)
 
     def draw_log_weights(self, threads: Threads, rng: np.random.Generator) -> None:
         """Draw documents' log weights, then their mean and covariance."""

@@ -9,29 +9,32 @@ import numpy as np
 from diln.engine.compile import kernel
 from diln.inference.gate import back_substitute, factor_in_place, unpack_precision
 from diln.inference.sampling.tokens import count_topics, open_gate
-from diln.prob.polya_gamma import gate_terms
+from diln.prob.polya_gamma import draw_matched, gate_terms
 from diln.prob.streams import fill_normals, stream
 
 TOGETHER = 32  # documents whose tokens by topic are laid out at once
+OMEGA = np.uint64(0x6F6D656761)  # turns the key of documents' places into that of their omega
 AT_ONCE = 8  # rows that an inner loop adds up: one store for so many products
 
 
 @kernel
-def expect_omega(  # type: ignore[no-untyped-def]
-    topics, starts, first, last, a0, ells, u, s, n, psi, omega, scratch, bits, powers
+def draw_omega(  # type: ignore[no-untyped-def]
+    topics, starts, first, last, a0, ells, u, s, key, names, n, psi, omega, scratch, bits, powers
 ):
-    """Set n, psi and the expected omega (n_docs, n_topics) of documents first to last.
+    """Set n and psi (n_docs, n_topics) of documents first to last, and draw their omega.
 
-    omega equals ``(a0 + n) * np.tanh(psi / 2) / (2 * psi)``.  # G2
+    omega has the mean and the variance of PolyaGamma(a0 + n, psi).  # G2
     """
-    sigma, soft, rate = scratch[0], scratch[1], scratch[2]
+    sigma, soft, rate, shape, chances, scale = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5]
     for m in range(first, last):
         row = m - first
         count_topics(topics, starts[m], starts[m + 1], n[row])
         open_gate(ells, u[m], s[m], psi[row])
         gate_terms(psi[row], sigma, soft, rate, bits, powers, rate.size)
         for k in range(rate.size):
-            omega[row, k] = (a0[k] + n[row, k]) * rate[k]
+            shape[k] = a0[k] + n[row, k]
+        state = stream(key ^ OMEGA, names[m])
+        draw_matched(state, shape, psi[row], rate, omega[row], chances, scale, bits, powers, rate.size)
 
 
 @kernel

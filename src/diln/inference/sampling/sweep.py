@@ -10,7 +10,7 @@ from diln.engine.fetch import fetch_cell
 from diln.engine.threads import Threads, cut
 from diln.inference.documents import Array
 from diln.inference.sampling.corpus_step import LONGEST, Places, Sums
-from diln.inference.sampling.places import TOGETHER, draw_places, expect_omega, gather_places
+from diln.inference.sampling.places import TOGETHER, draw_omega, draw_places, gather_places
 from diln.inference.sampling.state import Documents, State, packed_pairs
 from diln.inference.sampling.tokens import NO_TOPIC, Tokens, draw_topics
 
@@ -154,7 +154,7 @@ def draw_documents(
 ) -> Places:
     """Draw every document's place given its tokens' topics; what the topics' locations need is added up on the way.
 
-    With ``omega`` exact draws of the Polya-Gamma variables, else their means.
+    Polya-Gamma variables are what ``omega`` draws, if given, else numbers with their mean and variance.
     """
     ranges, dims, width = pieces(len(docs)), state.n_dims, state.width
     pairs, a0 = packed_pairs(state.ells), state.a0.astype(np.float32)
@@ -167,7 +167,10 @@ def draw_documents(
         for start in range(first, last, TOGETHER):
             stop = min(start + TOGETHER, last)
             where = (tokens.starts, start, stop)
-            expect_omega(docs.topics, *where, a0, state.ells, docs.u, docs.s, n, psi, rates, rows, bits, powers)
+            draw_omega(
+                docs.topics, *where, a0, state.ells, docs.u, docs.s, key, docs.names, n, psi, rates,
+                rows, bits, powers,
+            )  # fmt: skip
             if omega is not None:
                 size = stop - start
                 rates[:size, : state.n_topics] = omega(

@@ -13,7 +13,7 @@ from diln.engine.threads import Threads, cut
 from diln.inference.documents import Array
 from diln.inference.sampling.corpus_step import LONGEST, Places, Sums
 from diln.inference.sampling.log_weights import draw_all_log_weights, draw_first_log_weights
-from diln.inference.sampling.places import TOGETHER, draw_places, expect_omega, gather_places
+from diln.inference.sampling.places import TOGETHER, draw_omega, draw_places, gather_places
 from diln.inference.sampling.state import Documents, State, packed_pairs
 from diln.inference.sampling.sweep import (
     add_places,
@@ -57,7 +57,10 @@ def visit_documents(  # type: ignore[no-untyped-def]
                 late[time - burn, t] = topics[t]
         if time % PLACES_EVERY == 0:
             continue
-        expect_omega(topics, starts, first, last, a0, ells, u, s, n, psi, omega, scratch, bits, powers)
+        draw_omega(
+            topics, starts, first, last, a0, ells, u, s, keys[time, 1], names, n, psi, omega,
+            scratch, bits, powers,
+        )  # fmt: skip
         draw_places(
             starts, first, last, a0, ells, pairs, n, omega, keys[time, 1], names, u, s,
             matrix, x, column, normals, row,
