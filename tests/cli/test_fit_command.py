@@ -490,7 +490,7 @@ def swept(number: int, documents: int, seconds: float, n_states: int = 0) -> Pro
 
 
 def test_the_line_of_sweeps_says_how_far_they_are():
-    plan = sampling.planned(parameters_of("DILN", {"max_iter": 200, "n_states": 50}), "batch")
+    plan = sampling.planned(parameters_of("DILN", {"max_iter": 200, "n_states": 50}), "batch", 1)
     course = Sweeps(plan, 1000, "batch")
     assert shown(course)[1] == "learning: batch  first sweep  0:11"
     wide, narrow, tiny = shown(course, swept(34, 34_000, 17.0))
@@ -505,7 +505,7 @@ def test_the_line_of_sweeps_says_how_far_they_are():
 
 
 def test_the_line_of_a_growing_corpus_says_how_much_of_it_is_in_play():
-    plan = sampling.planned(parameters_of("DILN", {"max_time": 60}), "grow")
+    plan = sampling.planned(parameters_of("DILN", {"max_time": 60}), "grow", 1)
     small, large = parameters.STAGES[0][0], 300_000
     line = shown(Sweeps(plan, large, "grow"), swept(4, 4 * small, 4.0))[0]
     assert f"sweep 4 of at most {plan.max_iter}  {small:,} of {large:,} documents" in line
@@ -515,7 +515,7 @@ def test_the_line_of_a_growing_corpus_says_how_much_of_it_is_in_play():
 
 
 def test_the_line_of_steps_says_how_many_documents_are_done():
-    course = Steps(sampling.planned(parameters_of("DILN", {}), "online"), 100_000, passes=2)
+    course = Steps(sampling.planned(parameters_of("DILN", {}), "online", 1), 100_000, passes=2)
     chain = [swept(29, 580_000, 58.0), swept(30, 600_000, 60.0, 1)]
     assert shown(course, *chain)[0].startswith("starting: sweep 30 of at most 40  10,000 documents/s  score -7.082")
     steps = [Progress(1, 600_500, 61.0, 43, score=-7.0), Progress(2, 710_000, 71.0, 44, score=-7.0)]
@@ -536,12 +536,12 @@ def test_the_defaults_that_help_shows_are_those_of_the_parameters():
     assert shown.pop("n_components") == f"{diln_has['n_components']}, LDA and CTM {lda_has['n_components']}"
     assert ctm_has["n_components"] == lda_has["n_components"]
     assert (shown.pop("covariance_prior"), ctm_has["covariance_prior"]) == ("topics", None)
-    sweeps = [parameters_of("DILN", {}).sampling_plan(method).max_iter for method in ("batch", "grow")]
+    sweeps = [parameters_of("DILN", {}).sampling_plan(method, 100).max_iter for method in ("batch", "grow")]
     bound = f"variational {parameters.PASSES}, online {parameters.EPOCHS}"
-    assert shown.pop("max_iter") == f"{sweeps[0]}, grow {sweeps[1]}, online {sampling.EPOCHS}; {bound}"
+    sampled = f"{sweeps[0]}, grow {sweeps[1]}, fewer beyond {parameters.MANY} topics, online {sampling.EPOCHS}"
+    assert shown.pop("max_iter") == f"{sampled}; {bound}"
     assert shown.pop("n_states") == f"{parameters.STATES}, grow {parameters.GROWN_STATES}"
-    prior = f"{first['topic_word_prior']}, online {parameters.ONLINE_TOPIC_PRIOR}"
-    assert shown.pop("topic_word_prior") == f"{prior}; variational {second['topic_word_prior']}"
+    assert shown.pop("topic_word_prior") == f"by the number of topics; variational {second['topic_word_prior']}"
     assert second["location_variance"] is None
     assert shown.pop("location_variance") == f"{first['location_variance']}; variational 1 / dims"
     assert (shown.pop("init"), first["init"]) == (f"at random; variational {second['init']}", "draws")

@@ -158,7 +158,7 @@ def test_sampling_finds_how_far_log_weights_spread_in_batch_and_in_a_stream(plan
 
 
 def test_streams_start_from_a_longer_chain_than_other_models_do():
-    plans = [planned(parameters_of(kind, {"n_components": SIZE}), "online") for kind in ("LDA", "CTM")]
+    plans = [planned(parameters_of(kind, {"n_components": SIZE}), "online", 1) for kind in ("LDA", "CTM")]
     assert [plan.max_iter for plan in plans] == [40, 100]
 
 

@@ -70,15 +70,15 @@ def test_lda_finds_planted_topics_and_proportions():
 
 
 def test_diln_predicts_better_than_hdp_where_topics_are_correlated():
+    """The median over planted corpora: a chain may end with two of twelve topics in one."""
     gains = []
-    for seed in (0, 1):
+    for seed in range(5):
         split = benchmark.planted(seed, n_docs=600, length=60, variance=3.0).corpus.completion(seed)
         values = [
             perplexity(model(12, topic_word_prior=0.05, random_state=seed), split) for model in (DILN, HDP)
         ]  # fmt: skip
         gains.append(np.log(values[0] / values[1]))
-    assert max(gains) < 0
-    assert np.mean(gains) < -0.01
+    assert np.median(gains) < -0.01
 
 
 # How many topics there are
@@ -89,8 +89,8 @@ def test_a_chain_that_starts_at_what_was_planted_stays_there_with_room_for_many_
     truth = LDA(6, max_iter=1, random_state=0).fit(small.corpus).fitted_
     truth._topics = small.topics
     fitted = HDP(40, topic_word_prior=0.05, init=truth, random_state=0).fit(small.corpus)
-    assert fitted.n_topics_ <= 8
-    assert np.sort(fitted.topic_weights_)[-6:].sum() > 0.97
+    assert (fitted.topic_weights_ > 0.02).sum() == 6
+    assert np.sort(fitted.topic_weights_)[-6:].sum() > 0.95
     _, affinity = benchmark.matched(small.topics, fitted.topic_word_)
     assert affinity.min() > 0.9
 
@@ -133,7 +133,22 @@ def test_too_few_components_are_pointed_out_and_enough_are_not(model, small, rec
 def test_auto_starts_with_more_topics_the_more_tokens_there_are():
     given = parameters.parameters_of("HDP", {})
     sizes = [sampling.start_size(given, n_tokens) for n_tokens in (10, 10_000, 100_000, 10**9)]
-    assert sizes == [16, 70, 221, 400]
+    assert sizes == [16, 120, 379, 800]
+
+
+def test_the_prior_of_terms_and_the_number_of_sweeps_follow_the_number_of_topics(small):
+    for size, prior, online, sweeps in ((10, 0.1984, 0.2, 150), (100, 0.0396, 0.099, 150), (800, 0.00923, 0.0231, 99)):
+        given = parameters.parameters_of("DILN", {"n_components": size})
+        assert given.topic_prior("batch", size) == pytest.approx(prior, rel=1e-2)
+        assert given.topic_prior("online", size) == pytest.approx(online, rel=1e-2)
+        assert sampling.planned(given, "batch", 10**6).max_iter == sweeps
+    assert parameters.prior_of(1) == parameters.WIDEST_PRIOR
+    assert sampling.planned(parameters.parameters_of("LDA", {"n_components": 20_000}), "batch", 1).max_iter == 60
+    for model in (DILN, LDA):
+        for size in (8, 30):
+            fitted = model(size, random_state=0, max_iter=2).fit(small.corpus)
+            assert fitted.history_[0]["topic_word_prior"] == parameters.prior_of(size)
+    assert DILN(8, topic_word_prior=0.5, max_iter=1).fit(small.corpus).history_[0]["topic_word_prior"] == 0.5
 
 
 # Ways to learn
@@ -180,7 +195,7 @@ def test_a_fit_ends_when_its_score_is_at_rest(small):
     fitted = HDP(20, random_state=0, n_states=5).fit(small.corpus)
     assert fitted.n_iter_ < parameters.SWEEPS
     hurried = HDP(20, random_state=0, n_states=5, tol=1e9).fit(small.corpus)
-    assert hurried.n_iter_ == sampling.planned(parameters.parameters_of("HDP", {}), "batch").settles + 5 - 1
+    assert hurried.n_iter_ == sampling.planned(parameters.parameters_of("HDP", {}), "batch", 1).settles + 5 - 1
 
 
 def test_the_history_has_every_quantity(small):

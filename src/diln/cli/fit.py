@@ -174,7 +174,7 @@ def course(parameters: "Parameters", n_docs: int, n_tokens: float) -> Course:
     method = parameters.method(n_docs, n_tokens)
     if parameters.inference == "variational":
         return Passes(parameters.plan().max_iter, n_docs, at_most=method == "batch")
-    plan = sampling.planned(parameters, method)
+    plan = sampling.planned(parameters, method, n_tokens)
     if method == "online":
         return Steps(plan, n_docs, parameters.max_iter or sampling.EPOCHS)
     return Sweeps(plan, n_docs, method)

@@ -81,7 +81,7 @@ PARAMETERS: Options = {
             metavar="NUMBER|auto",
             callback=_NUMBER,
             help="Prior of a topic's terms: less for sharper topics. Sampling can learn it: auto.",
-            show_default="0.015, online 0.04; variational 0.1",
+            show_default="by the number of topics; variational 0.1",
         ),
     ],
     "n_dims": Annotated[
@@ -145,7 +145,7 @@ PARAMETERS: Options = {
             "--passes",
             "--max-iter",
             help="Sweeps or passes over the documents at most.",
-            show_default="150, grow 105, online 1; variational 100, online 5",
+            show_default="150, grow 105, fewer beyond 400 topics, online 1; variational 100, online 5",
         ),
     ],
     "max_time": Annotated[

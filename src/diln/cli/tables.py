@@ -83,10 +83,15 @@ def _passes(fitted: "Fitted") -> str:
     """How often a model has gone over its documents, and whether it could have gone on."""
     if fitted.method == "online":
         return f"{fitted.passes:,}"
-    parameters = fitted.parameters
-    plan = parameters.sampling_plan(fitted.method) if swept(fitted) else parameters.plan()
+    most = _sweeps_allowed(fitted) if swept(fitted) else fitted.parameters.plan().max_iter
     averaged = f", the last {states_averaged(fitted):,} averaged" if swept(fitted) else ""
-    return f"{fitted.passes:,}{averaged}{', as many as were allowed' if fitted.passes >= plan.max_iter else ''}"
+    return f"{fitted.passes:,}{averaged}{', as many as were allowed' if fitted.passes >= most else ''}"
+
+
+def _sweeps_allowed(fitted: "Fitted") -> int:
+    from diln.models.sampling import planned
+
+    return planned(fitted.parameters, fitted.method, round(fitted.posterior.topic_tokens.sum())).max_iter
 
 
 def swept(fitted: "Fitted") -> bool:

@@ -24,9 +24,9 @@ class CTM(TopicModel):
         nearer are correlations to -1 / (n_components - 1), that of topics which have nothing to do with each other.
         n_components unless given; 0.001 at least.
     topic_word_prior : float or "auto", optional
-        gamma_0, the parameter of the topics' symmetric Dirichlet prior; smaller values give sharper topics. 0.015
-        unless given, 0.04 online, 0.1 of variational inference; "auto" learns it (sampling alone). ``partial_fit``
-        alone does not make it online: learning_method="online" does.
+        gamma_0, the parameter of the topics' symmetric Dirichlet prior; smaller values give sharper topics. By
+        default it follows the number of topics that a fit starts with: 0.015 (400 / topics)^0.7, at most 0.2, and 2.5
+        times as much with learning_method="online". Variational inference: 0.1. "auto" learns it (sampling only).
     inference : "sampling" or "variational"
         How the posterior is found: by Gibbs sampling, with a Metropolis-Hastings draw of each log weight, or by
         mean-field variational inference as in the paper.
@@ -39,8 +39,8 @@ class CTM(TopicModel):
         Step t of online learning has length ``(learning_offset + t) ** -learning_decay``, t from 0; 0.6 and 20 unless
         given, 0.6 and 25 of variational inference.
     max_iter : int, optional
-        Sweeps at most: 150 unless given, 105 of "grow", and of "online" 1 pass over the documents. Of variational
-        inference passes: 100 in batch, 5 online.
+        Sweeps at most. Default: 150, with "grow" 105, and with more than 400 topics (400 / topics)^0.6 times as many;
+        with "online" 1 pass over the documents. Variational inference: 100 passes in batch, 5 online.
     max_time : float, optional
         Seconds after which sampling ends, with what it has by then. Of sampling alone.
     tol : float, optional

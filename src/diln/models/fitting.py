@@ -72,9 +72,8 @@ def begin(parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, 
     if not tokens:
         raise ValueError("no document has a token; give counts that are not all 0")
     statistics = _start(parameters, counts, vocabulary, tokens, rng, threads)
-    posterior = Posterior(
-        np.ascontiguousarray(statistics, np.float32), parameters.topic_prior("batch"), parameters.weights(rng)
-    )
+    prior = parameters.topic_prior("batch", parameters.truncation)
+    posterior = Posterior(np.ascontiguousarray(statistics, np.float32), prior, parameters.weights(rng))
     population = parameters.total_samples or rows.n_docs
     method = parameters.method(rows.n_docs, tokens)
     return Fitted(parameters, posterior, vocabulary, seed, population=population, method=method, rule=rows.rule)

@@ -11,9 +11,8 @@ class HDP(TopicModel):
     Parameters
     ----------
     n_components : int or "auto"
-        The most topics there can be; the model uses as many as it needs. "auto": a chain starts with
-        0.7 sqrt(tokens) topics, 16 to 400, drops those that nobody uses, and splits topics when most are in use; 200
-        at most where inference is variational.
+        The most topics there can be. With "auto" a chain starts with 1.2 sqrt(tokens) topics, 16 to 800, drops those
+        that nobody uses, and splits topics when most are in use. Variational inference: "auto" is 200.
     alpha_prior : (shape, rate), optional
         Gamma prior of the concentration of the topics' weights in the corpus; (1, 1) unless given, (1, 0.001) of
         variational inference.
@@ -24,9 +23,9 @@ class HDP(TopicModel):
         Rate of the gamma prior of the topics' weights, which takes the place of ``beta_prior`` in sampling: the larger,
         the smaller are the weights, and with them beta.
     topic_word_prior : float or "auto", optional
-        gamma_0, the parameter of the topics' symmetric Dirichlet prior; smaller values give sharper topics. 0.015
-        unless given, 0.04 online, 0.1 of variational inference; "auto" learns it (sampling alone). ``partial_fit``
-        alone does not make it online: learning_method="online" does.
+        gamma_0, the parameter of the topics' symmetric Dirichlet prior; smaller values give sharper topics. By
+        default it follows the number of topics that a fit starts with: 0.015 (400 / topics)^0.7, at most 0.2, and 2.5
+        times as much with learning_method="online". Variational inference: 0.1. "auto" learns it (sampling only).
     inference : "sampling" or "variational"
         How the posterior is found: by Gibbs sampling with Polya-Gamma variables, or by mean-field variational inference
         as in the paper.
@@ -39,8 +38,8 @@ class HDP(TopicModel):
         Step t of online learning has length ``(learning_offset + t) ** -learning_decay``, t from 0; 0.6 and 20 unless
         given, 0.6 and 25 of variational inference.
     max_iter : int, optional
-        Sweeps at most: 150 unless given, 105 of "grow", and of "online" 1 pass over the documents. Of variational
-        inference passes: 100 in batch, 5 online.
+        Sweeps at most. Default: 150, with "grow" 105, and with more than 400 topics (400 / topics)^0.6 times as many;
+        with "online" 1 pass over the documents. Variational inference: 100 passes in batch, 5 online.
     max_time : float, optional
         Seconds after which sampling ends, with what it has by then. Of sampling alone.
     tol : float, optional

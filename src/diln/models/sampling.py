@@ -32,7 +32,7 @@ STARTED = 20_000  # documents of the chain that stochastic learning starts from
 START_SWEEPS = 40  # of it
 WEIGHED_SWEEPS = 100  # of it, where documents have log weights: their covariance takes longer
 EPOCHS = 1  # of stochastic learning, unless told otherwise
-FEWEST, MOST = 16, 400  # topics that a chain starts with, where their number is not given
+FEWEST, MOST = 16, 800  # topics that a chain starts with, where their number is not given
 START_WEIGHT = 0.1  # a0 of every topic, before it is learned
 BEGINNING, LAST = 20, 21  # what streams are for
 
@@ -64,8 +64,10 @@ def begin(
     threads: Threads, look: Look | None = None, keeper: "Keeper | None" = None, found: StoredModel | None = None,
 ) -> Fitted:  # fmt: skip
     """A model after a chain of all documents, or of some where the rest is left to steps, that stands for so many."""
-    plan = planned(parameters, method)
-    run = new_run(parameters, rows, vocabulary, seed, method, plan, threads)
+    order = documents_of(rows, seed, method)
+    tokens = Tokens.of(whole(rows.everything() if method == "batch" else rows.take(order)))
+    plan = planned(parameters, method, tokens.size)
+    run = new_run(parameters, tokens, order, vocabulary, seed, method, plan, threads)
     history: list[dict[str, Any]] = []
     if found is not None:
         loops.restore(run, found.content["run"], dict(found.tensors))
@@ -98,9 +100,9 @@ def first(
     return begin(parameters, rows, vocabulary, seed, method, float(parameters.total_samples or n_docs), threads, look)
 
 
-def planned(parameters: Parameters, method: str) -> Plan:
-    """How long the chain is to be."""
-    plan = parameters.sampling_plan(method)
+def planned(parameters: Parameters, method: str, n_tokens: float) -> Plan:
+    """How long the chain over so many tokens is to be."""
+    plan = parameters.sampling_plan(method, start_size(parameters, n_tokens))
     grows = parameters.n_components == "auto"
     if method == "online":
         plan = replace(plan, max_iter=START_SWEEPS, n_states=1, keep_states=0)
@@ -109,26 +111,28 @@ def planned(parameters: Parameters, method: str) -> Plan:
     return replace(plan, grows=grows)
 
 
-def new_run(
-    parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, method: str, plan: Plan, threads: Threads
-) -> Run:
-    """A chain before its first sweep. Documents are taken at random where only some of them are in play at first."""
+def documents_of(rows: Rows, seed: int, method: str) -> Array:
+    """The documents of a chain in the order that they come into play, which is random where some come in later."""
     order = np.arange(rows.n_docs)
     if method != "batch":
         order = np.random.default_rng([seed, 0]).permutation(rows.n_docs)
-    order = np.sort(order[:STARTED]) if method == "online" else order
-    counts = rows.everything() if method == "batch" else rows.take(order)
-    tokens = Tokens.of(whole(counts))
+    return np.sort(order[:STARTED]) if method == "online" else order
+
+
+def new_run(
+    parameters: Parameters, tokens: Tokens, order: Array, vocabulary: list[str], seed: int, method: str, plan: Plan,
+    threads: Threads,
+) -> Run:  # fmt: skip
+    """A chain before its first sweep."""
     if not tokens.size:
         raise ValueError("no document has a token; give counts that are not all 0")
     check_terms_fit(tokens)
     docs = Documents.new(tokens, 0, order)
     size = start_size(parameters, tokens.size)
-    prior = parameters.prior()
-    state = State.empty(
-        rows.n_terms, size, start_weight(parameters, size), parameters.topic_prior(method), 1.0, parameters.variance
-    )
-    chain = Chain(state, docs, prior, seed, plan.size(0, len(docs)), exact=parameters.polya_gamma == "exact")
+    weight, topic_prior = start_weight(parameters, size), parameters.topic_prior(method, size)
+    state = State.empty(tokens.n_terms, size, weight, topic_prior, 1.0, parameters.variance)
+    exact = parameters.polya_gamma == "exact"
+    chain = Chain(state, docs, parameters.prior(), seed, plan.size(0, len(docs)), exact=exact)
     if parameters.init not in (None, "draws"):
         begin_from(chain, *start.of_model(parameters.init, vocabulary), threads)
     return Run(chain)
@@ -144,11 +148,11 @@ def check_terms_fit(tokens: Tokens) -> None:
         )
 
 
-def start_size(parameters: Parameters, n_tokens: int) -> int:
+def start_size(parameters: Parameters, n_tokens: float) -> int:
     """Topics to start with: as told, or more the more tokens there are."""
     if not isinstance(parameters.n_components, str):
         return parameters.n_components
-    return int(np.clip(0.7 * np.sqrt(n_tokens), FEWEST, MOST))
+    return int(np.clip(1.2 * np.sqrt(n_tokens), FEWEST, MOST))
 
 
 def start_weight(parameters: Parameters, n_topics: int) -> float:
