@@ -33,6 +33,7 @@ START_SWEEPS = 40  # of it
 WEIGHED_SWEEPS = 100  # of it, where documents have log weights: their covariance takes longer
 EPOCHS = 1  # of stochastic learning, unless told otherwise
 FEWEST, MOST = 16, 800  # topics that a chain starts with, where their number is not given
+WIDEST = 300  # topics that a chain starts with where fewer are asked for, at most
 START_WEIGHT = 0.1  # a0 of every topic, before it is learned
 BEGINNING, LAST = 20, 21  # what streams are for
 
@@ -108,7 +109,7 @@ def planned(parameters: Parameters, method: str, n_tokens: float) -> Plan:
         plan = replace(plan, max_iter=START_SWEEPS, n_states=1, keep_states=0)
         if parameters.prior().covariance is not None:
             plan = replace(plan, max_iter=WEIGHED_SWEEPS, tol=-np.inf)  # no end before
-    return replace(plan, grows=grows)
+    return replace(plan, grows=grows, merges=None if grows else parameters.truncation)
 
 
 def documents_of(rows: Rows, seed: int, method: str) -> Array:
@@ -130,7 +131,8 @@ def new_run(
     docs = Documents.new(tokens, 0, order)
     size = start_size(parameters, tokens.size)
     weight, topic_prior = start_weight(parameters, size), parameters.topic_prior(method, size)
-    state = State.empty(tokens.n_terms, size, weight, topic_prior, 1.0, parameters.variance)
+    wide = size if plan.merges is None or parameters.init not in (None, "draws") else wider(size)
+    state = State.empty(tokens.n_terms, wide, weight, topic_prior, 1.0, parameters.variance)
     exact = parameters.polya_gamma == "exact"
     chain = Chain(state, docs, parameters.prior(), seed, plan.size(0, len(docs)), exact=exact)
     if parameters.init not in (None, "draws"):
@@ -153,6 +155,11 @@ def start_size(parameters: Parameters, n_tokens: float) -> int:
     if not isinstance(parameters.n_components, str):
         return parameters.n_components
     return int(np.clip(1.2 * np.sqrt(n_tokens), FEWEST, MOST))
+
+
+def wider(n_topics: int) -> int:
+    """Topics to start with where so many are asked for: more of them, of which the most alike become one."""
+    return max(n_topics, min(2 * n_topics, WIDEST))
 
 
 def start_weight(parameters: Parameters, n_topics: int) -> float:

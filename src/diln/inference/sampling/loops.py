@@ -11,6 +11,7 @@ from diln.engine.threads import Threads
 from diln.inference.documents import Array
 from diln.inference.loops import Progress, topics_in_use
 from diln.inference.sampling.chain import Average, Chain
+from diln.inference.sampling.merge import merge
 from diln.inference.sampling.state import State
 from diln.inference.sampling.tidy import tidy
 
@@ -30,6 +31,7 @@ class Plan:
     stages: tuple[tuple[int, int], ...] = ()  # (documents, sweeps) before all documents are in play
     max_time: float | None = None  # seconds
     grows: bool = False  # whether topics are added when there are too few
+    merges: int | None = None  # topics that a chain which starts with more of them is to go on with
 
     def size(self, number: int, n_docs: int) -> int:
         """Documents that are in play in a sweep."""
@@ -76,6 +78,8 @@ def run(
     chain, begun = run.chain, time.perf_counter() - run.seconds
     while not run.done:
         chain.let_in(plan.size(chain.number, len(chain.everything)))
+        if plan.merges is not None and chain.number == plan.opens and chain.state.n_topics > plan.merges:
+            merge(chain, plan.merges)
         if chain.number >= plan.opens and chain.closed:
             chain.open()
         sums = chain.sweep(threads)
