@@ -1,20 +1,23 @@
-"""Whether the number of topics in use depends on how many there can be: DILN at several truncations.
+"""What the number of topics does: DILN with few and many of them, and with other priors of their terms.
 
-python benchmarks/truncation.py DATA [--corpora ap nyt arxiv_200k] [--topics 200 400 800] [--out FILE]
+python benchmarks/truncation.py DATA [--corpora ap nyt] [--topics 25 100 400 800] [--times 0.5 1 2] [--out FILE]
 
 DATA holds a folder for each corpus with counts.npz (a scipy sparse matrix). Fitted to the training part of each, with
-the defaults but for ``n_components``; perplexity is of validation documents, taken from the training part.
+the defaults but for ``n_components``, and a ``topic_word_prior`` so many times its default; perplexity is of validation
+documents, taken from the training part. Rows that are in FILE are not fitted again.
 """
 
 import argparse
 import json
 import time
 import warnings
+from itertools import product
 from pathlib import Path
 
 from scipy.sparse import csr_array, load_npz
 
 from diln import DILN
+from diln.models.parameters import prior_of
 from peers.split import split
 
 
@@ -23,26 +26,31 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--corpora", nargs="+", default=["ap", "nyt", "arxiv_200k"])
     parser.add_argument("--topics", nargs="+", type=int, default=[200, 400, 800])
+    parser.add_argument("--times", nargs="+", type=float, default=[1.0])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    rows = []
-    print("corpus       n_components  in use  topics  perplexity  CPU s", flush=True)
+    rows = json.loads(given.out.read_text(encoding="utf-8")) if given.out and given.out.exists() else []
+    known = {(row["corpus"], row["n_components"], row["times"]) for row in rows}
+    print("corpus            n_components   prior  in use  topics  perplexity  CPU s", flush=True)
     for corpus in given.corpora:
         train, observed, held_out = split(csr_array(load_npz(given.data / corpus / "counts.npz")), given.seed, True)
-        for topics in given.topics:
-            begun = time.process_time()
-            model = DILN(topics, random_state=given.seed).fit(train)
+        for topics, times in product(given.topics, given.times):
+            if (corpus, topics, times) in known:
+                continue
+            prior, begun = times * prior_of(topics), time.process_time()
+            model = DILN(topics, topic_word_prior=prior, random_state=given.seed).fit(train)
             seconds = time.process_time() - begun
             row = {
-                "corpus": corpus, "n_components": topics, "in_use": model.n_topics_, "cpu_s": seconds,
-                "perplexity": model.perplexity(observed, held_out), "weights": model.topic_weights_.tolist(),
+                "corpus": corpus, "n_components": topics, "times": times, "prior": prior, "in_use": model.n_topics_,
+                "topics": len(model.topic_weights_), "cpu_s": seconds,
+                "perplexity": model.perplexity(observed, held_out),
             }  # fmt: skip
             rows.append(row)
             print(
-                f"{corpus:12} {topics:12}  {row['in_use']:6}  {len(row['weights']):6}  {row['perplexity']:10.1f}  "
-                f"{seconds:5.1f}",
+                f"{corpus:17} {topics:12}  {prior:6.4f}  {row['in_use']:6}  {row['topics']:6}  "
+                f"{row['perplexity']:10.1f}  {seconds:5.1f}",
                 flush=True,
             )
             if given.out:
