@@ -23,15 +23,15 @@ from peers.watch import State, Watch
 
 ROOT = Path(__file__).parents[1]
 TOOLS = [
-    "DILN", "tomotopy LDA 50", "scikit-learn LDA 50", "gensim LDA 50", "lda 50", "gensim HDP", "tomotopy HDP",
-    "tomotopy CTM 50",
+    "DILN", "tomotopy LDA 50", "topica LDA 50", "DILN 50", "scikit-learn LDA 50", "gensim LDA 50", "lda 50",
+    "gensim HDP", "tomotopy HDP", "tomotopy CTM 50", "topica warp 100", "topica CTM 100", "topica HDP",
 ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
-    counts = lda_corpus(60, 80, 4, doc_length=40, rng=0).corpus.counts
+    counts = lda_corpus(60, 120, 4, doc_length=40, rng=0).corpus.counts
     (folder / "made").mkdir()
     save_npz(folder / "made" / "counts.npz", csr_array(counts))
     return folder
@@ -59,6 +59,7 @@ def test_every_tool_is_run_and_judged(results):
         assert 1 < row["own_perplexity"] < 1.5 * row["perplexity"], row  # far above where topics are mistaken
         assert row["cpu_s"] > 0 and row["wall_s"] > 0 and row["peak_mb"] > 10
         assert -1 <= row["coherence"] <= 1
+        assert 1 < kept.predicted_new(row) < 160 and row["own_new_words"] > 1
         assert 0 < row["in_use"] <= row["topics"]
         assert row["checkpoints"][-1]["perplexity"] == row["perplexity"]
     assert len(rows["scikit-learn LDA 50"]["checkpoints"]) > 1
@@ -141,6 +142,24 @@ def test_states_are_averaged_token_by_token():
     np.testing.assert_allclose(entries, (theta @ state.topics.T)[rows, columns], rtol=1e-5)
 
 
+def plain_new_words(dense, observed, held_out):
+    logs = []
+    for p, seen, held in zip(dense, observed, held_out, strict=True):
+        rest = sum(p[w] for w in range(len(p)) if seen[w] == 0)
+        logs += [np.log(p[w] / rest) for w in range(len(p)) if seen[w] == 0 and held[w] > 0]
+    return np.exp(-np.mean(logs))
+
+
+@pytest.mark.parametrize("n_states", [1, 3])
+def test_new_words_are_what_the_observed_half_lacks_each_once(n_states):
+    judge = made_judge()
+    states = [made_state(seed) for seed in range(n_states)]
+    seen = [(state, judge.proportions(state)) for state in states]
+    dense = np.mean([theta @ state.topics.T.astype(float) for state, theta in seen], axis=0)
+    value = plain_new_words(dense, judge.observed.toarray(), judge.held_out.toarray())
+    assert judge.new_words(seen) == pytest.approx(value, rel=1e-5)
+
+
 def test_coherence_is_of_topics_in_use_alone():
     judge, state = made_judge(), made_state(1)
     first = State(state.topics[:, :1], state.prior[:1], state.tokens[:1])
@@ -210,8 +229,8 @@ def test_a_capped_fit_goes_on_while_it_gains():
 def test_the_most_telling_runs_come_first_and_each_comes_once():
     runs = ordered(list(CORPORA), [0, 1, 2], [1, 2])
     assert len(runs) == len(set(runs))
-    assert [run.eta for run in runs[:8]] == [0.01, 0.02, 0.05, 0.1] * 2
-    assert [run.tool for run in runs[8:11]] == ["DILN", "HDP", "tomotopy LDA 200"]
+    assert [run.eta for run in runs[:11]] == [*[0.01, 0.02, 0.05, 0.1] * 2, 0.05, 0.1, 0.2]
+    assert [run.tool for run in runs[11:15]] == ["DILN", "HDP", "tomotopy LDA 200", "topica LDA 200"]
     assert {run.corpus for run in runs if run.tool == "DILN online"} == {"arxiv_200k"}
     assert all(run.seed == 0 for run in runs if run.threads == 2)
     only = ordered(["ap"], [1], [1])

@@ -90,10 +90,9 @@ def line(one: Run, row: kept.Record) -> str:
     if "error" in row:
         return f"{name}  {row['error']}"
     prior = "" if row["eta"] is None else f"{row['eta']:.2f}{' tried' * one.validation}"
-    averaged, own = row.get("averaged", {}).get("perplexity"), row.get("own_perplexity")
-    also = "".join(
-        f" {what} {value:.1f}" for what, value in (("averaged", averaged), ("own", own)) if value is not None
-    )
+    _, averaged, own = kept.ways(row)
+    shown = (("averaged", averaged), ("own", own), ("new words", kept.predicted_new(row)))
+    also = "".join(f" {what} {value:.1f}" for what, value in shown if value is not None)
     return (
         f"{name} {prior:10} perplexity {row['perplexity']:.1f}{also}  {row['units']} units {row['cpu_s']:.1f} CPU s "
         f"{row['wall_s']:.1f} s {row['peak_mb']:.0f} MB  topics {row['in_use']} of {row['topics']}  "

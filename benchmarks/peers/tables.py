@@ -5,7 +5,7 @@ from itertools import product
 from statistics import mean
 
 from peers.plan import CORPORA, TOOLS, TRIED
-from peers.results import Record, chosen_eta, predicted, tried
+from peers.results import Record, chosen_eta, predicted, tried, ways
 
 OURS = ("DILN", "HDP")
 LARGE = ("tomotopy LDA 400", "tomotopy LDA 800", "DILN", "DILN 800")
@@ -94,8 +94,7 @@ def judged(results: Record) -> str:
     def cell(rows: list[Record]) -> str:
         if not rows:
             return ""
-        values = (rows[0]["perplexity"], rows[0].get("averaged", {}).get("perplexity"), rows[0].get("own_perplexity"))
-        return " / ".join("-" if value is None else f"{value:.0f}" for value in values)
+        return " / ".join("-" if value is None else f"{value:.0f}" for value in ways(rows[0]))
 
     return by_corpus(results, tools_of(results), cell)
 
