@@ -275,14 +275,54 @@ def test_tables_show_every_seed_and_the_best_number_of_topics(made):
     assert envelope(made, "ap", "tomotopy LDA") == [(4.0, 2600.0), (8.0, 2000.0), (40.0, 1700.0)]
 
 
-def test_larger_models_are_in_a_table_of_their_own(made):
+def test_diln_given_topics_is_beside_those_given_as_many_and_nowhere_else(made):
     made["rows"] += [
-        row_of("tomotopy LDA 400", 1600.0, 60.0),
-        row_of("tomotopy LDA 800", 1400.0, 90.0),
+        row_of("topica LDA 800", 1400.0, 90.0),
         row_of("DILN 800", 1450.0, 20.0, own_perplexity=1300.0),
+        row_of("DILN 800", 1450.0, 30.0, own_perplexity=1320.0, seed=1),
+        row_of("DILN 800", 1450.0, 31.0, own_perplexity=1330.0, seed=2),
     ]
-    assert "| ap | 1600 (60 s) | 1400 (90 s) | 1500 (10 s) | 1300 (20 s) |" in tables.larger(made)
-    assert not any("800" in tables.TABLES[name](made) for name in ("perplexity", "headline", "time-to", "seconds"))
+    assert "| ap | 800 | **1320** (0.125, 30 s) |  | 1400 (0.125, 90 s) | 3, -, 1 |" in tables.given(made)
+    assert "| ap | 200 |  | **1700** (0.125, 40 s) |  | -, 1, - |" in tables.given(made)
+    assert "| 400 |" not in tables.given(made)
+    assert "| ap | topica LDA 800: 1400 (90 s) | 1600 (9 s) | 1505 (11 s) | +7.5% |" in tables.headline(made)
+    assert not any("DILN 800" in table(made) for name, table in tables.TABLES.items() if name != "given")
+
+
+def test_new_words_have_a_dash_where_they_were_not_counted(made):
+    assert "| ap | - | - | - | - |" in tables.new_words(made)
+    made["rows"] += [
+        row_of("topica LDA 50", 2000.0, 9.0, new_words=3000.0, own_new_words=2800.0),
+        row_of("topica LDA 50", 2000.0, 9.0, new_words=1.0, seed=1),  # another seed than the others have
+    ]
+    assert "| ap | topica LDA 50: 2800 | - | - | - |" in tables.new_words(made)
+    made["rows"][0] |= {"new_words": 2500.0, "own_new_words": 2100.0}
+    assert "| ap | topica LDA 50: 2800 | - | 2100 | -25.0% |" in tables.new_words(made)
+
+
+def test_tools_that_are_no_more_do_not_stop_the_tables(made):
+    before = pages.printed(made)
+    made["rows"] += [row_of("a tool of old", 1.0, 1.0), row_of("a tool of old", 1.0, 1.0, validation=True, eta=0.1)]
+    assert pages.printed(made) == before
+
+
+def test_rows_of_a_merged_file_take_the_places_of_the_same_runs(made, tmp_path, capsys):
+    again = [row_of("DILN", 1800.0, 9.0), row_of("tomotopy LDA 100", 1600.0, 9.0, validation=True, eta=0.1)]
+    failed = {**Run("ap", "HDP").told(), "validation": False, "error": "ended"}
+    kept.write(tmp_path / "all.json", made)
+    kept.write(tmp_path / "new.json", {**made, "versions": {"topica": "1"}, "rows": [*again, failed]})
+    command.main(["--merge", str(tmp_path / "new.json"), "--out", str(tmp_path / "all.json")])
+    found = kept.read(tmp_path / "all.json")
+    assert found["versions"] == {**made["versions"], "topica": "1"}
+    assert len(found["rows"]) == len(made["rows"]) and found["rows"][-2:] == again
+    assert "| DILN |" in capsys.readouterr().out
+
+
+def test_a_merge_needs_a_file_to_go_to_and_files_that_are_there(tmp_path, capsys):
+    for given, said in ((["--merge", "x"], "give --out"), (["--merge", "x", "--out", "y"], "x is not there")):
+        with pytest.raises(SystemExit):
+            command.main(given)
+        assert said in capsys.readouterr().err
 
 
 def test_times_leave_out_who_never_gets_there_and_show_nothing_where_nothing_was_run(made):

@@ -9,7 +9,8 @@ from peers.tables import corpora_of, curve, family_of, tools_of
 # Family: colour, weight of the line, and what goes on top.
 STYLES = {
     "DILN": ("#c1272d", 2.4, 9), "HDP": ("#e8833a", 2.0, 8), "DILN online": ("#c1272d", 2.4, 9),
-    "tomotopy LDA": ("#1f4e8c", 1.3, 6), "lda": ("#4c9f70", 1.3, 5), "scikit-learn LDA": ("#7b5aa6", 1.3, 5),
+    "tomotopy LDA": ("#1f4e8c", 1.3, 6), "topica LDA": ("#222222", 1.3, 6), "topica warp": ("#222222", 0.7, 5),
+    "lda": ("#4c9f70", 1.3, 5), "scikit-learn LDA": ("#7b5aa6", 1.3, 5),
     "gensim LDA": ("#8a8a8a", 1.3, 4), "tomotopy HDP": ("#37a3c5", 1.3, 5), "tomotopy CTM": ("#b5a642", 1.3, 4),
     "gensim HDP": ("#c9c9c9", 1.3, 3),
 }  # fmt: skip

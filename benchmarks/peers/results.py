@@ -64,6 +64,20 @@ def added(results: Record, one: Run, row: Record) -> Record:
     return {**results, "versions": {**results["versions"], **versions()}, "rows": rows}
 
 
+def run_of(row: Record) -> Run:
+    """The run that a row is of."""
+    eta = row["eta"] if row["validation"] else None
+    return Run(row["corpus"], row["tool"], row["seed"], row["threads"], eta)
+
+
+def merged(results: Record, others: Record) -> Record:
+    """Results with the rows of others, which take the places of those of the same runs; failed ones are left out."""
+    new = {run_of(row): row for row in others["rows"] if "error" not in row}
+    rows = [row for row in results["rows"] if run_of(row) not in new]
+    versions = {**results["versions"], **others["versions"]}
+    return {**results, "versions": versions, "rows": [*rows, *new.values()]}
+
+
 def predicted(row: Record) -> float:
     """The least perplexity that a fit was seen to have: by the common fold-in, averaged states or its own inference."""
     return min(value for value in ways(row) if value is not None)

@@ -122,8 +122,13 @@ def tomotopy_ctm(folder: Path, watch: Watch, seed: int, eta: float, size: int) -
     return tomotopy_fit(folder, watch, model, lambda seen: seen, prior)
 
 
-def topica_fit(folder: Path, watch: Watch, model: Any, prior: Callable[[Array], Any], **told: Any) -> Own:
-    """Fit at once, for a fit cannot be taken up again; ``prior`` makes documents' weights of the topics' shares."""
+def topica_fit(
+    folder: Path, watch: Watch, model: Any, prior: Callable[[Array], Any], done: Callable[[], int], **told: Any
+) -> Own:
+    """Fit at once, for a fit cannot be taken up again.
+
+    ``prior`` makes documents' weights of the topics' shares of all tokens; ``done`` are the sweeps in the end.
+    """
     from topica import Corpus
 
     train = counts_of(folder)
@@ -136,39 +141,45 @@ def topica_fit(folder: Path, watch: Watch, model: Any, prior: Callable[[Array], 
 
     watch.start()
     model.fit(documents, **told)
-    watch.over(getattr(model, "bound_history", None) and len(model.bound_history) or watch.total, state)
+    watch.over(done(), state)
     return lambda observed: np.asarray(model.transform([words_of(observed, m) for m in range(observed.shape[0])]))
 
 
 def topica_lda(folder: Path, watch: Watch, seed: int, eta: float, size: int, sampler: str) -> Own:
-    """Of all sweeps that it is given, states of the second half are averaged, as the library does."""
+    """The library averages states itself: here those of the second half of the sweeps."""
     from topica import LDA
 
+    sweeps = watch.total
+    samples = min(SAMPLES, sweeps)
+    apart = max(1, sweeps // (2 * samples))
     model = LDA(
-        size, alpha_sum=ALPHA_SUM, beta=eta, optimize_interval=OPTIMIZE, burn_in=watch.total // 10, seed=seed,
+        size, alpha_sum=ALPHA_SUM, beta=eta, optimize_interval=OPTIMIZE, burn_in=sweeps // 10, seed=seed,
         num_threads=watch.threads, sampler=sampler,
     )  # fmt: skip
-    samples = min(SAMPLES, watch.total)
-    apart = max(1, watch.total // (2 * samples))
-    told = {"num_samples": samples, "sample_interval": apart, "keep_theta_draws": False}
-    first = watch.total - (samples - 1) * apart
-    return topica_fit(folder, watch, model, lambda shares: model.alpha, iters=first, **told)
+    return topica_fit(
+        folder, watch, model, lambda shares: model.alpha, lambda: sweeps, iters=sweeps - (samples - 1) * apart,
+        num_samples=samples, sample_interval=apart, keep_theta_draws=False,
+    )  # fmt: skip
 
 
 def topica_ctm(folder: Path, watch: Watch, seed: int, eta: float, size: int) -> Own:
-    """Until its bound is at rest, or as many rounds as it is given sweeps; it has no topic-word prior."""
+    """Until its bound has converged, or as many rounds as it is given sweeps; it has no topic-word prior."""
     from topica import CTM
 
-    told = {"iters": watch.total, "keep_eta_cov": False, "num_threads": watch.threads}
-    return topica_fit(folder, watch, CTM(size, seed=seed), lambda shares: LOGNORMAL * shares, **told)
+    model = CTM(size, seed=seed)
+    return topica_fit(
+        folder, watch, model, lambda shares: LOGNORMAL * shares, lambda: len(model.bound_history), iters=watch.total,
+        keep_eta_cov=False, num_threads=watch.threads,
+    )  # fmt: skip
 
 
 def topica_hdp(folder: Path, watch: Watch, seed: int, eta: float) -> Own:
     from topica import HDP
 
-    model = HDP(beta=eta, seed=seed)
-    told = {"iters": watch.total, "keep_theta_draws": False}
-    return topica_fit(folder, watch, model, lambda shares: model.alpha * shares, **told)
+    model, sweeps = HDP(beta=eta, seed=seed), watch.total
+    return topica_fit(
+        folder, watch, model, lambda shares: model.alpha * shares, lambda: sweeps, iters=sweeps, keep_theta_draws=False
+    )
 
 
 def sklearn_lda(folder: Path, watch: Watch, seed: int, eta: float, size: int) -> Own:
