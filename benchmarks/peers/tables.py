@@ -213,13 +213,14 @@ def given(results: Record) -> str:
     families, body = ("DILN", *SWEPT), []
     for corpus, size in product(corpora_of(results), ALL_SIZES):
         found = [rows_of(results, corpus, f"{family} {size}") for family in families]
-        least = min((median(map(predicted, rows)) for rows in found if rows), default=0.0)
+        values = [median(map(predicted, rows)) for rows in found if rows]
+        least = min(values) if len(values) > 1 else None  # of one alone there is no least
         seeds = ", ".join(str(len(rows)) if rows else "-" for rows in found)
         body.append([corpus, str(size), *(_medians(rows, least) for rows in found), seeds])
     return markdown(["corpus", "topics", *families, "seeds"], [line for line in body if any(line[2:-1])])
 
 
-def _medians(rows: Sequence[Record], least: float) -> str:
+def _medians(rows: Sequence[Record], least: float | None) -> str:
     if not rows:
         return ""
     value, coherent, cpu = (
