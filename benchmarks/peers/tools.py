@@ -25,6 +25,7 @@ HDP_CHUNK = 1024  # of gensim's HDP at most
 DECAY = 0.6  # of steps of gensim's HDP; its own, 1, predicts validation documents worse
 FIRST_TOPICS = 100  # that tomotopy's HDP starts with
 ALPHA_SUM, OPTIMIZE, SAMPLES = 5.0, 10, 10  # of topica's LDA: first weight, sweeps between weights, states averaged
+CONCENTRATION = 5.0  # both, of topica's HDP at first; from its own, 0.1, it ends with one topic or two
 LEAST = 1e-9  # probability of a term in a topic that a tool gives none
 LOGNORMAL = 5.0  # weight of the prior of CTM's documents, where they are judged as if it were a Dirichlet's
 
@@ -176,7 +177,8 @@ def topica_ctm(folder: Path, watch: Watch, seed: int, eta: float, size: int) -> 
 def topica_hdp(folder: Path, watch: Watch, seed: int, eta: float) -> Own:
     from topica import HDP
 
-    model, sweeps = HDP(beta=eta, seed=seed), watch.total
+    model = HDP(alpha=CONCENTRATION, gamma=CONCENTRATION, beta=eta, seed=seed)
+    sweeps = watch.total
     return topica_fit(
         folder, watch, model, lambda shares: model.alpha * shares, lambda: sweeps, iters=sweeps, keep_theta_draws=False
     )
