@@ -16,6 +16,7 @@ STYLES = {
 }  # fmt: skip
 WORST = 1.7  # times the least perplexity of a panel is its upper end
 COLUMNS = 3
+LEGEND = 5  # names in a line
 
 
 def envelope(results: Record, corpus: str, family: str) -> list[tuple[float, float]]:
@@ -57,10 +58,10 @@ def draw(results: Record, path: Path) -> None:
             panel.set_ylabel("perplexity", color="#555555")
         order = [name for name in STYLES if name in shown]
         figure.legend(
-            [shown[name] for name in order], order, loc="lower center", ncols=min(5, len(order)), frameon=False,
+            [shown[name] for name in order], order, loc="lower center", ncols=min(LEGEND, len(order)), frameon=False,
             handlelength=1.6,
         )  # fmt: skip
-        figure.tight_layout(rect=(0, 0.085 if len(order) > 5 else 0.05, 1, 1), h_pad=1.6, w_pad=1.4)
+        figure.tight_layout(rect=(0, 0.015 + 0.035 * -(-len(order) // LEGEND), 1, 1), h_pad=1.6, w_pad=1.4)
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, metadata={"Date": None})
         plt.close(figure)
