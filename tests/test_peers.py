@@ -17,7 +17,7 @@ from peers import results as kept
 from peers.drive import gains
 from peers.figure import envelope
 from peers.judge import TOLERANCE, TURNS, Judge, token_probabilities
-from peers.plan import CORPORA, Run, ordered
+from peers.plan import CORPORA, Run, ordered, tried_with
 from peers.split import split
 from peers.watch import State, Watch
 
@@ -190,6 +190,15 @@ def test_the_clock_stands_while_a_checkpoint_is_judged(monkeypatch):
     assert watch.marks_of(1, capped=False) == [1]
 
 
+def test_a_fit_that_cannot_be_taken_up_again_is_judged_once_when_it_ends():
+    seen = []
+    clock = Watch(watch.marks_of(40, capped=False), False, 1, lambda clock, state: seen.append(clock.units) or True)
+    assert clock.total == 40
+    clock.start()
+    clock.over(17, lambda: made_state(0))  # it has converged before its last sweep
+    assert seen == [17]
+
+
 def test_a_part_of_the_documents_is_a_part_of_a_pass():
     clock = Watch([100], True, 1, lambda clock, state: True)
     documents = tools.Watched(csr_array(np.ones((60, 2), int)), 25, clock)
@@ -235,6 +244,11 @@ def test_the_most_telling_runs_come_first_and_each_comes_once():
     assert all(run.seed == 0 for run in runs if run.threads == 2)
     only = ordered(["ap"], [1], [1])
     assert {(run.corpus, run.seed, run.threads) for run in only} == {("ap", 1, 1)}
+
+
+def test_priors_are_chosen_with_about_as_many_topics():
+    sizes = {0: 100, 25: 25, 50: 100, 100: 100, 200: 200, 800: 200}
+    assert {size: tried_with(size) for size in sizes} == {n: f"tomotopy LDA {with_}" for n, with_ in sizes.items()}
 
 
 def row_of(tool, perplexity, cpu_s, **other):
