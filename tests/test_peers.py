@@ -17,21 +17,21 @@ from peers import results as kept
 from peers.drive import gains
 from peers.figure import envelope
 from peers.judge import TOLERANCE, TURNS, Judge, token_probabilities
-from peers.plan import CORPORA, Run, ordered
+from peers.plan import CORPORA, Run, ordered, tried_with
 from peers.split import split
 from peers.watch import State, Watch
 
 ROOT = Path(__file__).parents[1]
 TOOLS = [
-    "DILN", "tomotopy LDA 50", "scikit-learn LDA 50", "gensim LDA 50", "lda 50", "gensim HDP", "tomotopy HDP",
-    "tomotopy CTM 50",
+    "DILN", "tomotopy LDA 50", "topica LDA 50", "DILN 50", "scikit-learn LDA 50", "gensim LDA 50", "lda 50",
+    "gensim HDP", "tomotopy HDP", "tomotopy CTM 50", "topica warp 100", "topica CTM 100", "topica HDP",
 ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
-    counts = lda_corpus(60, 80, 4, doc_length=40, rng=0).corpus.counts
+    counts = lda_corpus(60, 120, 4, doc_length=40, rng=0).corpus.counts
     (folder / "made").mkdir()
     save_npz(folder / "made" / "counts.npz", csr_array(counts))
     return folder
@@ -59,6 +59,7 @@ def test_every_tool_is_run_and_judged(results):
         assert 1 < row["own_perplexity"] < 1.5 * row["perplexity"], row  # far above where topics are mistaken
         assert row["cpu_s"] > 0 and row["wall_s"] > 0 and row["peak_mb"] > 10
         assert -1 <= row["coherence"] <= 1
+        assert 1 < kept.predicted_new(row) < 160 and row["own_new_words"] > 1
         assert 0 < row["in_use"] <= row["topics"]
         assert row["checkpoints"][-1]["perplexity"] == row["perplexity"]
     assert len(rows["scikit-learn LDA 50"]["checkpoints"]) > 1
@@ -141,6 +142,24 @@ def test_states_are_averaged_token_by_token():
     np.testing.assert_allclose(entries, (theta @ state.topics.T)[rows, columns], rtol=1e-5)
 
 
+def plain_new_words(dense, observed, held_out):
+    logs = []
+    for p, seen, held in zip(dense, observed, held_out, strict=True):
+        rest = sum(p[w] for w in range(len(p)) if seen[w] == 0)
+        logs += [np.log(p[w] / rest) for w in range(len(p)) if seen[w] == 0 and held[w] > 0]
+    return np.exp(-np.mean(logs))
+
+
+@pytest.mark.parametrize("n_states", [1, 3])
+def test_new_words_are_what_the_observed_half_lacks_each_once(n_states):
+    judge = made_judge()
+    states = [made_state(seed) for seed in range(n_states)]
+    seen = [(state, judge.proportions(state)) for state in states]
+    dense = np.mean([theta @ state.topics.T.astype(float) for state, theta in seen], axis=0)
+    value = plain_new_words(dense, judge.observed.toarray(), judge.held_out.toarray())
+    assert judge.new_words(seen) == pytest.approx(value, rel=1e-5)
+
+
 def test_coherence_is_of_topics_in_use_alone():
     judge, state = made_judge(), made_state(1)
     first = State(state.topics[:, :1], state.prior[:1], state.tokens[:1])
@@ -169,6 +188,15 @@ def test_the_clock_stands_while_a_checkpoint_is_judged(monkeypatch):
     assert seen == [(2, 1.0), (4, 2.0), (8, 4.0), (12, 6.0), (14, 7.0), (16, 8.0)]
     assert watch.marks_of(24, capped=False) == [3, 6, 12, 18, 21, 24]
     assert watch.marks_of(1, capped=False) == [1]
+
+
+def test_a_fit_that_cannot_be_taken_up_again_is_judged_once_when_it_ends():
+    seen = []
+    clock = Watch(watch.marks_of(40, capped=False), False, 1, lambda clock, state: seen.append(clock.units) or True)
+    assert clock.total == 40
+    clock.start()
+    clock.over(17, lambda: made_state(0))  # it has converged before its last sweep
+    assert seen == [17]
 
 
 def test_a_part_of_the_documents_is_a_part_of_a_pass():
@@ -210,12 +238,17 @@ def test_a_capped_fit_goes_on_while_it_gains():
 def test_the_most_telling_runs_come_first_and_each_comes_once():
     runs = ordered(list(CORPORA), [0, 1, 2], [1, 2])
     assert len(runs) == len(set(runs))
-    assert [run.eta for run in runs[:8]] == [0.01, 0.02, 0.05, 0.1] * 2
-    assert [run.tool for run in runs[8:11]] == ["DILN", "HDP", "tomotopy LDA 200"]
+    assert [run.eta for run in runs[:11]] == [*[0.01, 0.02, 0.05, 0.1] * 2, 0.05, 0.1, 0.2]
+    assert [run.tool for run in runs[11:15]] == ["DILN", "HDP", "tomotopy LDA 200", "topica LDA 200"]
     assert {run.corpus for run in runs if run.tool == "DILN online"} == {"arxiv_200k"}
     assert all(run.seed == 0 for run in runs if run.threads == 2)
     only = ordered(["ap"], [1], [1])
     assert {(run.corpus, run.seed, run.threads) for run in only} == {("ap", 1, 1)}
+
+
+def test_priors_are_chosen_with_about_as_many_topics():
+    sizes = {0: 100, 25: 25, 50: 100, 100: 100, 200: 200, 800: 200}
+    assert {size: tried_with(size) for size in sizes} == {n: f"tomotopy LDA {with_}" for n, with_ in sizes.items()}
 
 
 def row_of(tool, perplexity, cpu_s, **other):
@@ -256,14 +289,54 @@ def test_tables_show_every_seed_and_the_best_number_of_topics(made):
     assert envelope(made, "ap", "tomotopy LDA") == [(4.0, 2600.0), (8.0, 2000.0), (40.0, 1700.0)]
 
 
-def test_larger_models_are_in_a_table_of_their_own(made):
+def test_diln_given_topics_is_beside_those_given_as_many_and_nowhere_else(made):
     made["rows"] += [
-        row_of("tomotopy LDA 400", 1600.0, 60.0),
-        row_of("tomotopy LDA 800", 1400.0, 90.0),
+        row_of("topica LDA 800", 1400.0, 90.0),
         row_of("DILN 800", 1450.0, 20.0, own_perplexity=1300.0),
+        row_of("DILN 800", 1450.0, 30.0, own_perplexity=1320.0, seed=1),
+        row_of("DILN 800", 1450.0, 31.0, own_perplexity=1330.0, seed=2),
     ]
-    assert "| ap | 1600 (60 s) | 1400 (90 s) | 1500 (10 s) | 1300 (20 s) |" in tables.larger(made)
-    assert not any("800" in tables.TABLES[name](made) for name in ("perplexity", "headline", "time-to", "seconds"))
+    assert "| ap | 800 | **1320** (0.125, 30 s) |  | 1400 (0.125, 90 s) | 3, -, 1 |" in tables.given(made)
+    assert "| ap | 200 |  | 1700 (0.125, 40 s) |  | -, 1, - |" in tables.given(made)
+    assert "| 400 |" not in tables.given(made)
+    assert "| ap | topica LDA 800: 1400 (90 s) | 1600 (9 s) | 1505 (11 s) | +7.5% |" in tables.headline(made)
+    assert not any("DILN 800" in table(made) for name, table in tables.TABLES.items() if name != "given")
+
+
+def test_new_words_have_a_dash_where_they_were_not_counted(made):
+    assert "| ap | - | - | - | - |" in tables.new_words(made)
+    made["rows"] += [
+        row_of("topica LDA 50", 2000.0, 9.0, new_words=3000.0, own_new_words=2800.0),
+        row_of("topica LDA 50", 2000.0, 9.0, new_words=1.0, seed=1),  # another seed than the others have
+    ]
+    assert "| ap | topica LDA 50: 2800 | - | - | - |" in tables.new_words(made)
+    made["rows"][0] |= {"new_words": 2500.0, "own_new_words": 2100.0}
+    assert "| ap | topica LDA 50: 2800 | - | 2100 | -25.0% |" in tables.new_words(made)
+
+
+def test_tools_that_are_no_more_do_not_stop_the_tables(made):
+    before = pages.printed(made)
+    made["rows"] += [row_of("a tool of old", 1.0, 1.0), row_of("a tool of old", 1.0, 1.0, validation=True, eta=0.1)]
+    assert pages.printed(made) == before
+
+
+def test_rows_of_a_merged_file_take_the_places_of_the_same_runs(made, tmp_path, capsys):
+    again = [row_of("DILN", 1800.0, 9.0), row_of("tomotopy LDA 100", 1600.0, 9.0, validation=True, eta=0.1)]
+    failed = {**Run("ap", "HDP").told(), "validation": False, "error": "ended"}
+    kept.write(tmp_path / "all.json", made)
+    kept.write(tmp_path / "new.json", {**made, "versions": {"topica": "1"}, "rows": [*again, failed]})
+    command.main(["--merge", str(tmp_path / "new.json"), "--out", str(tmp_path / "all.json")])
+    found = kept.read(tmp_path / "all.json")
+    assert found["versions"] == {**made["versions"], "topica": "1"}
+    assert len(found["rows"]) == len(made["rows"]) and found["rows"][-2:] == again
+    assert "| DILN |" in capsys.readouterr().out
+
+
+def test_a_merge_needs_a_file_to_go_to_and_files_that_are_there(tmp_path, capsys):
+    for given, said in ((["--merge", "x"], "give --out"), (["--merge", "x", "--out", "y"], "x is not there")):
+        with pytest.raises(SystemExit):
+            command.main(given)
+        assert said in capsys.readouterr().err
 
 
 def test_times_leave_out_who_never_gets_there_and_show_nothing_where_nothing_was_run(made):

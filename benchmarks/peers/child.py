@@ -50,11 +50,10 @@ def main() -> None:
     begun, last = time.process_time(), dict[str, Any]()
     if told["own"]:
         found = own(csr_array(load_npz(folder / "observed.npz")))
-        if isinstance(found, float):
-            last = {"own_perplexity": found}
-        else:
-            np.save(states / "theta.npy", found)
-            last = {"theta": str(states / "theta.npy")}
+        if isinstance(found, tuple):
+            found, last["own_perplexity"] = found
+        np.save(states / "theta.npy", found)
+        last["theta"] = str(states / "theta.npy")
     say({**last, "own_cpu_s": time.process_time() - begun})
 
 

@@ -1,18 +1,21 @@
 """diln beside other topic models: perplexity, time, memory and coherence on the same documents.
 
 python benchmarks/peers DATA [--corpora ap nyt] [--tools DILN "tomotopy*"] [--seeds 0 1 2] [--threads 1] [--out FILE]
+python benchmarks/peers --merge FILE [FILE ...] --out FILE
 python benchmarks/peers --table FILE
 
 DATA holds a folder for each corpus with counts.npz (a scipy sparse matrix). A fifth of the documents, 2,000 at most,
 are for testing: half the tokens of each are observed and the others predicted. Every fit is a process of its own, one
 after the other; pin the program (taskset) to pin them all. Runs that FILE has are not run again, and it is written
 after each, so the program can be ended at any time and called again. The last lines are the tables; ``--table`` makes
-them alone and puts them into docs/peers.md and README.md.
+them alone and puts them into docs/peers.md and README.md. To run again what FILE has, write to another file and merge
+the two: rows of files that are merged take the places of those of the same runs.
 """
 
 import argparse
 from dataclasses import replace
 from fnmatch import fnmatch
+from functools import reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -39,12 +42,16 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--sweeps", type=int, help="of tomotopy's LDA, in place of those of the plan")
     parser.add_argument("--cap", type=float, help="CPU seconds of what is capped, in place of those of the plan")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--merge", type=Path, nargs="+", help="results to put into those of --out; nothing is run")
     parser.add_argument("--table", type=Path, help="results to make the tables of; nothing is run")
     given = parser.parse_args(arguments)
-    if (given.data is None) == (given.table is None):
-        parser.error("give DATA, a folder with a folder for each corpus, or --table with a file of results")
-    if given.table is not None and not given.table.exists():
-        parser.error(f"{given.table} is not there; give a file that a run wrote with --out")
+    if sum(one is not None for one in (given.data, given.merge, given.table)) != 1:
+        parser.error("give DATA, a folder with a folder for each corpus, or files of results: --merge or --table")
+    if given.merge is not None and given.out is None:
+        parser.error("give --out, the file of results that the others are put into")
+    for path in [*(given.merge or []), *filter(None, [given.table])]:
+        if not path.exists():
+            parser.error(f"{path} is not there; give a file that a run wrote with --out")
     return given
 
 
@@ -55,6 +62,9 @@ def main(arguments: list[str] | None = None) -> None:
         for page in PAGES:
             fill(page, results)
         draw(results, FIGURE)
+    elif given.merge is not None:
+        results = reduce(kept.merged, map(kept.read, given.merge), kept.read(given.out))
+        kept.write(given.out, results)
     else:
         results = all_run(given)
     print(printed(results))
@@ -90,10 +100,9 @@ def line(one: Run, row: kept.Record) -> str:
     if "error" in row:
         return f"{name}  {row['error']}"
     prior = "" if row["eta"] is None else f"{row['eta']:.2f}{' tried' * one.validation}"
-    averaged, own = row.get("averaged", {}).get("perplexity"), row.get("own_perplexity")
-    also = "".join(
-        f" {what} {value:.1f}" for what, value in (("averaged", averaged), ("own", own)) if value is not None
-    )
+    _, averaged, own = kept.ways(row)
+    shown = (("averaged", averaged), ("own", own), ("new words", kept.predicted_new(row)))
+    also = "".join(f" {what} {value:.1f}" for what, value in shown if value is not None)
     return (
         f"{name} {prior:10} perplexity {row['perplexity']:.1f}{also}  {row['units']} units {row['cpu_s']:.1f} CPU s "
         f"{row['wall_s']:.1f} s {row['peak_mb']:.0f} MB  topics {row['in_use']} of {row['topics']}  "

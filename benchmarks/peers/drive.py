@@ -38,10 +38,9 @@ def run(one: Run, folder: Path, judge: Judge, budget: Budget, eta: float, sweeps
     """A row of results; one with "error" where the process failed."""
     tool = TOOLS[one.tool]
     total = budget.cap if tool.capped else max(1, round(budget.sweeps * sweeps_share))
-    marks = [1.0] if tool.maker == "ours" else marks_of(total, tool.capped)
     told = {
         "folder": str(folder), "maker": tool.maker, "told": tool.told, "seed": one.seed, "threads": one.threads,
-        "eta": eta, "marks": marks, "capped": tool.capped, "own": not one.validation,
+        "eta": eta, "marks": marks_of(total, tool.capped), "capped": tool.capped, "own": not one.validation,
     }  # fmt: skip
     with TemporaryDirectory() as states, _started(one.threads) as child:
         limit = PATIENCE[0] * budget.cap + PATIENCE[1]
@@ -55,7 +54,7 @@ def run(one: Run, folder: Path, judge: Judge, budget: Budget, eta: float, sweeps
             row = {"error": f"the process ended with {child.returncode} (limit {limit:.0f} s)"}
         finally:
             timer.cancel()
-    used = None if tool.maker in ("ours", "gensim_lda") else eta  # the others have priors of their own
+    used = None if tool.maker in ("ours", "gensim_lda", "topica_ctm") else eta  # those have none, or their own
     return {**one.told(), "eta": used, "validation": one.validation, **row}
 
 
@@ -79,7 +78,8 @@ def _conversation(
         _say(child, "on" if on else "enough")
     if "theta" in said:
         theta = np.load(said.pop("theta"))
-        said["own_perplexity"] = judge.perplexity(seen[-1].state, theta)
+        said.setdefault("own_perplexity", judge.perplexity(seen[-1].state, theta))
+        said["own_new_words"] = judge.new_words([(seen[-1].state, theta)])
     return seen, said
 
 
@@ -120,10 +120,13 @@ def _row(seen: Sequence[Seen], last: Record, judge: Judge, averages: bool) -> Re
     """What is known of a fit: its last checkpoint, its own inference, late states averaged, and all checkpoints."""
     end = seen[-1]
     row = {"topics": len(end.state.prior), **end.row, **last, "coherence": judge.coherence(end.state)}
+    row["new_words"] = judge.new_words([(end.state, end.theta)])
     late = [one for one in seen if one.row["units"] * 2 >= end.row["units"]][-STATES:]
     if averages and len(late) > 1:
+        pairs = [(one.state, one.theta) for one in late]
         row["averaged"] = {
             "states": [one.row["units"] for one in late],
-            "perplexity": judge.averaged([(one.state, one.theta) for one in late]),
+            "perplexity": judge.averaged(pairs),
+            "new_words": judge.new_words(pairs),
         }
     return {**row, "checkpoints": [one.row for one in seen]}

@@ -9,12 +9,14 @@ from peers.tables import corpora_of, curve, family_of, tools_of
 # Family: colour, weight of the line, and what goes on top.
 STYLES = {
     "DILN": ("#c1272d", 2.4, 9), "HDP": ("#e8833a", 2.0, 8), "DILN online": ("#c1272d", 2.4, 9),
-    "tomotopy LDA": ("#1f4e8c", 1.3, 6), "lda": ("#4c9f70", 1.3, 5), "scikit-learn LDA": ("#7b5aa6", 1.3, 5),
+    "tomotopy LDA": ("#1f4e8c", 1.3, 6), "topica LDA": ("#222222", 1.3, 6), "topica warp": ("#222222", 0.7, 5),
+    "lda": ("#4c9f70", 1.3, 5), "scikit-learn LDA": ("#7b5aa6", 1.3, 5),
     "gensim LDA": ("#8a8a8a", 1.3, 4), "tomotopy HDP": ("#37a3c5", 1.3, 5), "tomotopy CTM": ("#b5a642", 1.3, 4),
     "gensim HDP": ("#c9c9c9", 1.3, 3),
 }  # fmt: skip
 WORST = 1.7  # times the least perplexity of a panel is its upper end
 COLUMNS = 3
+LEGEND = 5  # names in a line
 
 
 def envelope(results: Record, corpus: str, family: str) -> list[tuple[float, float]]:
@@ -56,10 +58,10 @@ def draw(results: Record, path: Path) -> None:
             panel.set_ylabel("perplexity", color="#555555")
         order = [name for name in STYLES if name in shown]
         figure.legend(
-            [shown[name] for name in order], order, loc="lower center", ncols=min(5, len(order)), frameon=False,
+            [shown[name] for name in order], order, loc="lower center", ncols=min(LEGEND, len(order)), frameon=False,
             handlelength=1.6,
         )  # fmt: skip
-        figure.tight_layout(rect=(0, 0.085 if len(order) > 5 else 0.05, 1, 1), h_pad=1.6, w_pad=1.4)
+        figure.tight_layout(rect=(0, 0.015 + 0.035 * -(-len(order) // LEGEND), 1, 1), h_pad=1.6, w_pad=1.4)
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, metadata={"Date": None})
         plt.close(figure)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,26 @@ class Judge:
         total = (self.held_out.data * np.log(np.maximum(mean, LEAST))).sum()
         return float(np.exp(-total / self.held_out.data.sum()))
 
+    def new_words(self, states: Sequence[tuple[State, Array]]) -> float:
+        """Perplexity of the held-out terms that a document's observed half lacks, each counted once.
+
+        Probabilities are means over states, each with its proportions, and sum to 1 over the terms that the observed
+        half lacks: words that are merely said again count for nothing.
+        """
+        new, rows = self._new, np.repeat(np.arange(self._new.shape[0]), np.diff(self._new.indptr))
+        rest = np.mean([unseen(state.topics, theta, self.observed) for state, theta in states], axis=0)
+        mean = np.mean([token_probabilities(state.topics, theta, new) for state, theta in states], axis=0)
+        total = np.log(np.maximum(mean, LEAST)).sum() - np.log(np.maximum(rest, LEAST))[rows].sum()
+        return float(np.exp(-total / len(rows)))
+
+    @cached_property
+    def _new(self) -> csr_array:
+        """Ones where a term is in the held-out half and not in the observed one."""
+        held_out, observed = (csr_array((counts > 0).astype(np.int32)) for counts in (self.held_out, self.observed))
+        new = csr_array(held_out - held_out.multiply(observed))
+        new.eliminate_zeros()
+        return new
+
     def coherence(self, state: State) -> float:
         """Mean over topics in use of the NPMI of their most probable words in the training documents."""
         used = np.flatnonzero(in_use(state.tokens))
@@ -66,3 +87,9 @@ def token_probabilities(topics: Array, theta: Array, counts: csr_array) -> Array
         row = slice(counts.indptr[m], counts.indptr[m + 1])
         out[row] = topics[counts.indices[row]] @ theta[m].astype(topics.dtype)
     return out
+
+
+def unseen(topics: Array, theta: Array, observed: csr_array) -> Array:
+    """Probability of all terms that a document does not have: (n_docs,)."""
+    seen = csr_array((token_probabilities(topics, theta, observed), observed.indices, observed.indptr), observed.shape)
+    return np.asarray(theta @ topics.sum(axis=0, dtype=np.float64) - seen.sum(axis=1))

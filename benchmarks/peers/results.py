@@ -7,10 +7,10 @@ from importlib.metadata import distributions, version
 from pathlib import Path
 from typing import Any
 
-from peers.plan import CORPORA, MANY, OTHERS, TRIED, Run
+from peers.plan import CORPORA, OTHERS, Run, tried_with
 
 Record = dict[str, Any]
-LIBRARIES = ("diln", "numpy", "scipy", "numba", "scikit-learn", "tomotopy", "gensim", "lda")
+LIBRARIES = ("diln", "numpy", "scipy", "numba", "scikit-learn", "tomotopy", "topica", "gensim", "lda")
 DEFAULT_ETA = 0.05
 
 
@@ -60,13 +60,37 @@ def done(results: Record, one: Run, eta: float) -> bool:
 
 def added(results: Record, one: Run, row: Record) -> Record:
     """Results with a row, which takes the place of one of the same run."""
-    return {**results, "rows": [*(old for old in results["rows"] if not same(old, one)), row]}
+    rows = [*(old for old in results["rows"] if not same(old, one)), row]
+    return {**results, "versions": {**results["versions"], **versions()}, "rows": rows}
+
+
+def run_of(row: Record) -> Run:
+    """The run that a row is of."""
+    eta = row["eta"] if row["validation"] else None
+    return Run(row["corpus"], row["tool"], row["seed"], row["threads"], eta)
+
+
+def merged(results: Record, others: Record) -> Record:
+    """Results with the rows of others, which take the places of those of the same runs; failed ones are left out."""
+    new = {run_of(row): row for row in others["rows"] if "error" not in row}
+    rows = [row for row in results["rows"] if run_of(row) not in new]
+    versions = {**results["versions"], **others["versions"]}
+    return {**results, "versions": versions, "rows": [*rows, *new.values()]}
 
 
 def predicted(row: Record) -> float:
     """The least perplexity that a fit was seen to have: by the common fold-in, averaged states or its own inference."""
-    values = (row["perplexity"], row.get("averaged", {}).get("perplexity"), row.get("own_perplexity"))
-    return float(min(value for value in values if value is not None))
+    return min(value for value in ways(row) if value is not None)
+
+
+def ways(row: Record, name: str = "perplexity") -> tuple[float | None, float | None, float | None]:
+    """A fit's perplexity by the common fold-in, with averaged states and by its own inference; None if not known."""
+    return row.get(name), row.get("averaged", {}).get(name), row.get(f"own_{name}")
+
+
+def predicted_new(row: Record) -> float | None:
+    """The least perplexity of new words, as ``predicted`` has that of all; None if it was not computed."""
+    return min((value for value in ways(row, "new_words") if value is not None), default=None)
 
 
 def tried(results: Record, corpus: str, tool: str) -> list[Record]:
@@ -77,7 +101,7 @@ def tried(results: Record, corpus: str, tool: str) -> list[Record]:
 
 def chosen_eta(results: Record, corpus: str, size: int) -> float:
     """The topic-word prior that predicts validation documents best, of those that were tried for so many topics."""
-    found = tried(results, corpus, TRIED[size >= MANY])
+    found = tried(results, corpus, tried_with(size))
     if found:
         return float(min(found, key=predicted)["eta"])
     etas = CORPORA.get(corpus, OTHERS).etas

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from itertools import product
-from statistics import mean
+from statistics import mean, median
 
-from peers.plan import CORPORA, TOOLS, TRIED
-from peers.results import Record, chosen_eta, predicted, tried
+from peers.plan import ALL_SIZES, CORPORA, SWEPT, TOOLS, TRIED
+from peers.results import Record, chosen_eta, predicted, predicted_new, tried, ways
 
 OURS = ("DILN", "HDP")
-LARGE = ("tomotopy LDA 400", "tomotopy LDA 800", "DILN", "DILN 800")
 TARGETS = (1.25, 1.1, 1.0)  # times what the best peer gets
 Text = Callable[[Record], str]
 
@@ -34,7 +33,7 @@ def corpora_of(results: Record) -> list[str]:
 
 
 def tools_of(results: Record) -> list[str]:
-    """Tools with results, in the order of the plan, but for larger models and the shortened fits of ours."""
+    """Tools with results, in the order of the plan, without DILN given topics and the shortened fits of ours."""
     there = {row["tool"] for row in results["rows"] if not row["validation"]}
     return [name for name in TOOLS if name in there and not TOOLS[name].apart and "/" not in name]
 
@@ -94,8 +93,7 @@ def judged(results: Record) -> str:
     def cell(rows: list[Record]) -> str:
         if not rows:
             return ""
-        values = (rows[0]["perplexity"], rows[0].get("averaged", {}).get("perplexity"), rows[0].get("own_perplexity"))
-        return " / ".join("-" if value is None else f"{value:.0f}" for value in values)
+        return " / ".join("-" if value is None else f"{value:.0f}" for value in ways(rows[0]))
 
     return by_corpus(results, tools_of(results), cell)
 
@@ -210,13 +208,43 @@ def _mean(rows: Sequence[Record]) -> str:
     return f"{mean_of(rows):.0f} ({mean(row['cpu_s'] for row in rows):.0f} s)"
 
 
-def larger(results: Record) -> str:
-    """Twice as many topics as any in the other tables: perplexity of seed 0, and CPU seconds."""
-    body = [
-        [corpus, *(_mean(rows[:1]) if (rows := rows_of(results, corpus, tool)) else "" for tool in LARGE)]
-        for corpus in corpora_of(results)
-    ]
-    return markdown(["", *LARGE], [line for line in body if line[2] and line[4]])
+def given(results: Record) -> str:
+    """All who are given the number of topics: perplexity, NPMI and CPU seconds, medians over seeds; how many seeds."""
+    families, body = ("DILN", *SWEPT), []
+    for corpus, size in product(corpora_of(results), ALL_SIZES):
+        found = [rows_of(results, corpus, f"{family} {size}") for family in families]
+        values = [median(map(predicted, rows)) for rows in found if rows]
+        least = min(values) if len(values) > 1 else None  # of one alone there is no least
+        seeds = ", ".join(str(len(rows)) if rows else "-" for rows in found)
+        body.append([corpus, str(size), *(_medians(rows, least) for rows in found), seeds])
+    return markdown(["corpus", "topics", *families, "seeds"], [line for line in body if any(line[2:-1])])
+
+
+def _medians(rows: Sequence[Record], least: float | None) -> str:
+    if not rows:
+        return ""
+    value, coherent, cpu = (
+        median(map(of, rows))
+        for of in (predicted, lambda row: float(row["coherence"]), lambda row: float(row["cpu_s"]))
+    )
+    return f"{f'**{value:.0f}**' if value == least else f'{value:.0f}'} ({coherent:.3f}, {cpu:.0f} s)"
+
+
+def new_words(results: Record) -> str:
+    """Perplexity of words that a document's observed half lacks, seed 0: the best peer, HDP and DILN."""
+    body = []
+    for corpus in corpora_of(results):
+        others = [(value, name) for name in peers_of(results) if (value := _new(results, corpus, name)) is not None]
+        hdp, diln = (_new(results, corpus, name) for name in OURS[::-1])
+        best = f"{min(others)[1]}: {min(others)[0]:.0f}" if others else "-"
+        beside = f"{100 * (diln / min(others)[0] - 1):+.1f}%" if others and diln is not None else "-"
+        body.append([corpus, best, *("-" if value is None else f"{value:.0f}" for value in (hdp, diln)), beside])
+    return markdown(["corpus", "best of the others", *OURS[::-1], "DILN beside it"], body)
+
+
+def _new(results: Record, corpus: str, tool: str) -> float | None:
+    """A tool's perplexity of new words with seed 0; None if it was not run, or before there was this figure."""
+    return next((predicted_new(row) for row in rows_of(results, corpus, tool) if row["seed"] == 0), None)
 
 
 def setting(results: Record) -> str:
@@ -228,6 +256,6 @@ def setting(results: Record) -> str:
 
 TABLES: dict[str, Callable[[Record], str]] = {
     "setting": setting, "headline": headline, "perplexity": perplexity, "time-to": time_to, "seconds": seconds,
-    "larger": larger, "threads": threads, "topics": topics, "coherence": coherence, "memory": memory, "judged": judged,
-    "priors": priors,
+    "given": given, "new-words": new_words, "threads": threads, "topics": topics, "coherence": coherence,
+    "memory": memory, "judged": judged, "priors": priors,
 }  # fmt: skip

@@ -1,7 +1,7 @@
 """The tools: each a function that fits one model, asks its watch between units of work, and returns how it infers.
 
-What is returned gives proportions of topics (n_docs, n_topics) of new documents by the tool's own inference, or, of
-ours, the perplexity itself. Nothing is imported before it is needed, so that a process holds one tool alone.
+What is returned gives proportions of topics (n_docs, n_topics) of new documents by the tool's own inference, and, of
+ours, the perplexity, too. Nothing is imported before it is needed, so that a process holds one tool alone.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,6 +16,7 @@ from scipy.sparse import csr_array, load_npz
 from peers.watch import Array, State, Watch
 
 Own = Callable[[csr_array], Array]
+OursOwn = Callable[[csr_array], tuple[Array, float]]
 OUR_SWEEPS, GROWN, GROWN_SWEEPS = 150, 20_000, 105  # sweeps of ours unless told, and beyond so many documents
 INFERRED = 100  # sweeps of tomotopy's own inference of a test document
 CHUNKS = 128, 4096  # documents of a stochastic step: a tenth of all of them, from, to
@@ -23,6 +24,9 @@ GENSIM_CHUNK = 2000  # of gensim's LDA at least: its own, and on validation docu
 HDP_CHUNK = 1024  # of gensim's HDP at most
 DECAY = 0.6  # of steps of gensim's HDP; its own, 1, predicts validation documents worse
 FIRST_TOPICS = 100  # that tomotopy's HDP starts with
+ALPHA_SUM, OPTIMIZE, SAMPLES = 5.0, 10, 10  # of topica's LDA: first weight, sweeps between weights, states averaged
+CONCENTRATION = 5.0  # both, of topica's HDP at first; from its own, 0.1, it ends with one topic or two
+LEAST = 1e-9  # probability of a term in a topic that a tool gives none
 LOGNORMAL = 5.0  # weight of the prior of CTM's documents, where they are judged as if it were a Dirichlet's
 
 
@@ -34,7 +38,7 @@ def chunk_size(counts: csr_array) -> int:
     return max(CHUNKS[0], min(CHUNKS[1], counts.shape[0] // 10))
 
 
-def ours(folder: Path, watch: Watch, seed: int, eta: float, model: str, share: float = 1.0, **told: Any) -> Any:
+def ours(folder: Path, watch: Watch, seed: int, eta: float, model: str, share: float = 1.0, **told: Any) -> OursOwn:
     import diln
 
     train = diln.Corpus.open(folder / "train")
@@ -43,9 +47,9 @@ def ours(folder: Path, watch: Watch, seed: int, eta: float, model: str, share: f
     watch.start()
     fitted = getattr(diln, model)(random_state=seed, n_jobs=watch.threads, **told).fit(train)
     known = fitted.fitted_.posterior
-    watch.more(fitted.n_iter_, lambda: State.of(fitted.topic_word_, known.a0, known.topic_tokens))
+    watch.over(fitted.n_iter_, lambda: State.of(fitted.topic_word_, known.a0, known.topic_tokens))
     held_out = csr_array(load_npz(folder / "held_out.npz"))
-    return lambda observed: fitted.perplexity(observed, held_out)
+    return lambda observed: (fitted.transform(observed), fitted.perplexity(observed, held_out))
 
 
 def words_of(counts: csr_array, m: int) -> list[str]:
@@ -55,7 +59,7 @@ def words_of(counts: csr_array, m: int) -> list[str]:
 
 def tomotopy_topics(model: Any, n_terms: int) -> Array:
     """Topics (n_topics, n_terms); terms that no training document has get next to nothing."""
-    topics = np.full((model.k, n_terms), 1e-9)
+    topics = np.full((model.k, n_terms), LEAST)
     known = np.array([int(term) for term in model.used_vocabs])
     for k in range(model.k):
         topics[k, known] = model.get_topic_word_dist(k)
@@ -117,6 +121,67 @@ def tomotopy_ctm(folder: Path, watch: Watch, seed: int, eta: float, size: int) -
 
     model = tomotopy.CTModel(k=size, eta=eta, seed=seed)
     return tomotopy_fit(folder, watch, model, lambda seen: seen, prior)
+
+
+def topica_fit(
+    folder: Path, watch: Watch, model: Any, prior: Callable[[Array], Any], done: Callable[[], int], **told: Any
+) -> Own:
+    """Fit at once, for a fit cannot be taken up again.
+
+    ``prior`` makes documents' weights of the topics' shares of all tokens; ``done`` are the sweeps in the end.
+    """
+    from topica import Corpus
+
+    train = counts_of(folder)
+    terms = [str(i) for i in range(train.shape[1])]
+    documents = Corpus.from_documents([words_of(train, m) for m in range(train.shape[0])], vocabulary=terms)
+
+    def state() -> State:
+        tokens = np.asarray(train.sum(axis=1)) @ model.doc_topic
+        return State.of(np.maximum(model.topic_word, LEAST), prior(tokens / tokens.sum()), tokens)
+
+    watch.start()
+    model.fit(documents, **told)
+    watch.over(done(), state)
+    return lambda observed: np.asarray(model.transform([words_of(observed, m) for m in range(observed.shape[0])]))
+
+
+def topica_lda(folder: Path, watch: Watch, seed: int, eta: float, size: int, sampler: str) -> Own:
+    """The library averages states itself: here those of the second half of the sweeps."""
+    from topica import LDA
+
+    sweeps = watch.total
+    samples = min(SAMPLES, sweeps)
+    apart = max(1, sweeps // (2 * samples))
+    model = LDA(
+        size, alpha_sum=ALPHA_SUM, beta=eta, optimize_interval=OPTIMIZE, burn_in=sweeps // 10, seed=seed,
+        num_threads=watch.threads, sampler=sampler,
+    )  # fmt: skip
+    return topica_fit(
+        folder, watch, model, lambda shares: model.alpha, lambda: sweeps, iters=sweeps - (samples - 1) * apart,
+        num_samples=samples, sample_interval=apart, keep_theta_draws=False,
+    )  # fmt: skip
+
+
+def topica_ctm(folder: Path, watch: Watch, seed: int, eta: float, size: int) -> Own:
+    """Until its bound has converged, or as many rounds as it is given sweeps; it has no topic-word prior."""
+    from topica import CTM
+
+    model = CTM(size, seed=seed)
+    return topica_fit(
+        folder, watch, model, lambda shares: LOGNORMAL * shares, lambda: len(model.bound_history), iters=watch.total,
+        keep_eta_cov=False, num_threads=watch.threads,
+    )  # fmt: skip
+
+
+def topica_hdp(folder: Path, watch: Watch, seed: int, eta: float) -> Own:
+    from topica import HDP
+
+    model = HDP(alpha=CONCENTRATION, gamma=CONCENTRATION, beta=eta, seed=seed)
+    sweeps = watch.total
+    return topica_fit(
+        folder, watch, model, lambda shares: model.alpha * shares, lambda: sweeps, iters=sweeps, keep_theta_draws=False
+    )
 
 
 def sklearn_lda(folder: Path, watch: Watch, seed: int, eta: float, size: int) -> Own:

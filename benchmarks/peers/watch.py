@@ -53,6 +53,11 @@ class Watch:
         """Units of work to the next mark; 1 where marks are CPU seconds."""
         return 1 if self.capped else int(self.marks[0]) - self.units
 
+    @property
+    def total(self) -> int:
+        """Units of work to the last mark."""
+        return int(self.marks[-1])
+
     def start(self) -> None:
         """Let the clock run."""
         forget_peak()
@@ -75,6 +80,11 @@ class Watch:
         if on:
             self.start()
         return on
+
+    def over(self, done: int, state: Callable[[], State]) -> None:
+        """Have the state judged after so many units of work, which are the last, whatever the marks."""
+        self.marks = [0.0]
+        self.more(done, state)
 
 
 def marks_of(total: float, capped: bool) -> list[float]:
