@@ -91,7 +91,7 @@ def correlations_command(
 
     The lift says how many times as often as by chance two topics are together: 3.2x, or 0.31x where they avoid each
     other. A model of several chains (diln fit --chains) tells how sure that is: only pairs are shown whose lift another
-    chain would have on the same side of 1 in 19 of 20 cases, with the range that it would be in.
+    chain that finds both topics would have on the same side of 1 in 19 of 20 cases, with the range that it would be in.
     """
     from diln.analysis import correlated_pairs, largest_topics
     from diln.models.fitted import Fitted
@@ -114,7 +114,8 @@ def correlations_command(
         left = "" if every else "; --all shows the others"
         OUT.print(
             f"\n[dim]{found.n_sure:,} of {found.n_pairs:,} pairs are sure: another chain beside the "
-            f"{fitted.agreement.n_chains} has the lift on the same side of 1 in 19 of 20 cases{left}[/]"
+            f"{fitted.agreement.n_chains} that finds both topics has the lift on the same side of 1 in 19 of 20 cases"
+            f"{left}[/]"
         )
     elif found.n_pairs:
         say_what_is_unknown(fitted)

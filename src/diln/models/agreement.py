@@ -99,19 +99,20 @@ class ChainAgreement:
             spread^2 = v (1 + 1/n) + within
 
         The pair is sure where |mean| > t spread, t the 97.5% quantile of Student's distribution with d_0 + n - 1
-        degrees, and where n is all chains but at most one in four.
+        degrees, and where n is all chains but at most one in four: then a further chain that finds both topics has the
+        same sign in at least 19 of 20 cases.
         """
         if self.log_lift is None or self.between is None or self.together is None:
             return None
         degrees = np.maximum(self.together.astype(np.float64) - 1, 0)
         pooled = self._pooled(degrees, self.chosen(topics))
-        moderated = (PRIOR_DEGREES * pooled + degrees * self.between) / (PRIOR_DEGREES + degrees)
+        moderated = (PRIOR_DEGREES * pooled + degrees * self.between) / (PRIOR_DEGREES + degrees)  # G18
         variance = moderated * (1 + 1 / np.maximum(self.together, 1)) + (0 if self.within is None else self.within)
         quantile = stdtrit(PRIOR_DEGREES + np.arange(self.n_chains), (1 + CHANCE) / 2)[degrees.astype(np.int64)]
         spread = np.sqrt(variance)
         often = self.together >= self.n_chains - self.n_chains // MISSES
         with np.errstate(invalid="ignore"):
-            sure = often & (np.abs(self.log_lift) > quantile * spread) & np.outer(topics, topics)
+            sure = often & (np.abs(self.log_lift) > quantile * spread) & np.outer(topics, topics)  # G19
         return Judged(self.log_lift.astype(np.float64), spread, quantile, np.asarray(sure))
 
     def _pooled(self, degrees: Array, pairs: Array) -> float:

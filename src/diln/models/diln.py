@@ -11,7 +11,7 @@ from diln.models.fitted import Floats
 
 
 class DILN(TopicModel):
-    """A topic model that learns how many topics there are and which go together.
+    """A topic model that learns topics, as many as help, and which go together.
 
     Every topic has a location; a document, by its own location, lifts the topics that lie its way. The HDP is the case
     without locations.

@@ -6,7 +6,7 @@ from diln.models.base import TopicModel
 
 
 class HDP(TopicModel):
-    """A topic model that learns how many topics there are.
+    """A topic model that learns topics, as many as help to tell the documents apart.
 
     Parameters
     ----------

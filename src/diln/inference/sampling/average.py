@@ -85,7 +85,7 @@ def turned(ells: Array, like: Array) -> Array:
     """Locations (d, width), turned or mirrored as a whole to come as near as can be to others: Procrustes' problem.
 
     Without BLAS, whose sums may depend on its number of threads.
-    """
+    """  # G16
     left, _, right = np.linalg.svd(np.einsum("ik,jk->ij", like, ells))
     return np.asarray(np.einsum("ij,jk->ik", np.einsum("ij,jk->ik", left, right), ells))
 
@@ -100,7 +100,7 @@ def follow_products(ells, number, mean, squares):  # type: ignore[no-untyped-def
     """Take the inner products of locations (d, n_topics) into their mean and squared deviations, as ``follow`` does.
 
     Equals ``follow(ells.T @ ells, number, mean, squares)``.
-    """
+    """  # G17
     n_dims, size = ells.shape
     row = np.empty(size, np.float32)
     share = np.float32(1 / number)
