@@ -19,9 +19,7 @@ LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
     "page", [page for page in PAGES if EXAMPLE.search(page.read_text("utf-8"))], ids=lambda p: p.name
 )
 def test_the_examples_of_a_page_run(page, tmp_path):
-    # How many topics the built-in documents fill depends on what is installed: a warning that all are is no fault.
-    allowed = "import warnings, diln; warnings.simplefilter('default', diln.DilnWarning)\n"
-    code = allowed + "\n".join(EXAMPLE.findall(page.read_text("utf-8")))
+    code = "\n".join(EXAMPLE.findall(page.read_text("utf-8")))
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )

@@ -1,4 +1,4 @@
-"""diln: find the themes in many documents, how many there are and which go together."""
+"""diln: find the themes in many documents, and which go together."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

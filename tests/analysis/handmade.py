@@ -16,7 +16,13 @@ def model(topic_word, tokens=None, vocabulary=None, locations=None, kind="DILN")
     locations = np.zeros((len(rows), 0)) if locations is None else np.asarray(locations, float)
     covariance = locations @ locations.T if locations.size else None
     posterior = SimpleNamespace(
-        n_topics=len(rows), topic_tokens=tokens, locations=locations, covariance=covariance, topic_word=lambda: rows.T
+        n_topics=len(rows),
+        topic_tokens=tokens,
+        locations=locations,
+        covariance=covariance,
+        spread=None,
+        placed=locations.any(axis=1),
+        topic_word=lambda: rows.T,
     )
     terms = [f"w{j}" for j in range(rows.shape[1])] if vocabulary is None else list(vocabulary)
     return Fitted(parameters_of(kind, {}), posterior, terms, 0)

@@ -30,10 +30,35 @@ def test_pairs_are_the_cosines_and_inner_products_of_locations():
     half = 2**-0.5
     assert [(pair.first, pair.second) for pair in found.positive] == [(0, 1)]
     assert found.positive[0].correlation == pytest.approx(half)
-    assert found.positive[0].covariance == 2
-    assert found.negative[0] == Pair(0, 2, -1.0, -3.0)
-    assert {(pair.first, pair.second) for pair in found.negative[1:]} == {(1, 2), (1, 3)}
-    assert [pair.correlation for pair in found.negative[1:]] == pytest.approx([-half, -half])
+    assert (found.positive[0].log_lift, found.positive[0].lift) == (2, pytest.approx(np.exp(2)))
+    assert [(pair.first, pair.second, pair.log_lift) for pair in found.negative] == [(1, 2, -6), (0, 2, -3), (1, 3, -2)]
+    assert found.negative[1] == Pair(0, 2, np.exp(-3.0), -3.0, -1.0)
+    assert [pair.correlation for pair in found.negative] == pytest.approx([-half, -1, -half])
+    assert (found.n_pairs, found.n_sure) == (6, None)
+
+
+def test_pairs_are_ranked_by_the_strength_that_is_sure():
+    fitted = placed([[1, 0, 0], [3, 0, 0], [0, 2, 0], [0, 2, 0], [0, 0, 1], [0, 0, 1]], np.ones(6))
+    strengths = {(0, 1): 3, (2, 3): 4, (4, 5): 1}
+    assert [(pair.first, pair.second) for pair in correlated_pairs(fitted).positive] == [(2, 3), (0, 1), (4, 5)]
+    spread = np.full((6, 6), 0.1)
+    fitted.posterior.spread = spread
+    for (i, j), doubt in {(2, 3): 1.9, (0, 1): 0.2, (4, 5): 3.0}.items():
+        spread[i, j] = spread[j, i] = doubt
+    found = correlated_pairs(fitted).positive
+    assert [(pair.first, pair.second) for pair in found] == [(0, 1), (2, 3), (4, 5)]
+    assert [pair.spread for pair in found] == [0.2, 1.9, 3.0]
+    assert [pair.log_lift for pair in found] == [strengths[pair.first, pair.second] for pair in found]
+    spread[2, 3] = 2.1  # of neither is any strength sure then: the stronger comes first
+    assert [(pair.first, pair.second) for pair in correlated_pairs(fitted).positive] == [(0, 1), (2, 3), (4, 5)]
+
+
+def test_a_topic_that_is_not_told_from_the_origin_is_in_no_pair():
+    fitted = placed([[1, 0], [5, 0], [1, 1]], [1, 1, 1])
+    fitted.posterior.placed = np.array([True, False, True])
+    found = correlated_pairs(fitted)
+    assert [(pair.first, pair.second) for pair in found.positive] == [(0, 2)]
+    assert found.n_pairs == 1
 
 
 def test_topics_at_a_right_angle_are_no_pair():
@@ -59,9 +84,9 @@ def test_no_more_pairs_than_asked_for_and_the_strongest_of_them():
     few = correlated_pairs(placed(locations, np.ones(30)), 3)
     assert len(every.positive) + len(every.negative) == 30 * 29 // 2
     assert (few.positive, few.negative) == (every.positive[:3], every.negative[:3])
-    values = [pair.correlation for pair in every.positive]
+    values = [pair.log_lift for pair in every.positive]
     assert values == sorted(values, reverse=True)
-    values = [pair.correlation for pair in every.negative]
+    values = [pair.log_lift for pair in every.negative]
     assert values == sorted(values)
 
 
@@ -76,7 +101,8 @@ def test_pairs_of_a_fitted_model_agree_with_its_matrices():
     assert found.positive or found.negative
     for pair in (*found.positive, *found.negative):
         assert pair.correlation == fitted.correlation[pair.first, pair.second]
-        assert pair.covariance == fitted.covariance[pair.first, pair.second]
+        assert pair.log_lift == fitted.covariance[pair.first, pair.second]
+        assert pair.lift == pytest.approx(fitted.lift[pair.first, pair.second])
 
 
 @pytest.mark.parametrize("kind", ["HDP", "LDA"])

@@ -135,6 +135,7 @@ OPTIONS = {
     "tol": ("--tol", 0.5, 0.5),
     "n_states": ("--states", 4, 4),
     "keep_states": ("--keep-states", 2, 2),
+    "n_chains": ("--chains", 2, 2),
     "warm_up": ("--warm-up", 3, 3),
     "batch_size": ("--batch-size", 100, 100),
     "learning_decay": ("--decay", 0.9, 0.9),
@@ -215,11 +216,10 @@ def test_the_model_is_the_same_for_any_number_of_jobs(shelf, tmp_path):
     assert first == second
 
 
-def test_a_warning_is_a_line_in_the_words_of_the_command(shelf, tmp_path):
+def test_the_number_of_topics_that_is_asked_for_brings_no_warning(shelf, tmp_path):
     done = diln("fit", shelf / "corpus", "-o", tmp_path / "m", "--topics", 2, "--passes", 20)
-    assert done.err == (
-        "warning: all 2 topics are in use, so there may be more; fit again with a larger --topics, or leave it out\n"
-    )
+    assert (done.code, done.err) == (0, "")
+    assert "2 in use of 2" in done.out
 
 
 BAD = {
@@ -235,6 +235,8 @@ BAD = {
     "learned by sampling": ([*BOUND, "--topic-prior", "auto"], "--topic-prior is 'auto', which is learned by"),
     "growing bound": ([*BOUND, "--learning", "grow"], "--learning is 'grow', which is for --inference='sampling'"),
     "option of sampling": ([*BOUND, "--states", 3], "--states is for --inference sampling, and it is variational"),
+    "chains of the bound": ([*BOUND, "--chains", 3], "--chains is for --inference sampling, and it is variational"),
+    "no chains": (["--chains", 0], "--chains is 0; give a whole number from 1 on"),
     "option of the bound": (["--evaluate-every", 3], "--evaluate-every is for --inference variational"),
     "start of the bound": (["--init", "kmeans"], "--init kmeans is for --inference variational, and it is sampling"),
     "checkpoint of a bound": ([*BOUND, "--checkpoint-every", 3], "--checkpoint-every is for --inference sampling"),

@@ -16,19 +16,24 @@ from pyarrow import parquet
 from scipy.sparse import save_npz
 
 from diln import load
-from diln.analysis import correlated_pairs, largest_topics
+from diln.analysis import correlated_pairs, in_use, largest_topics
 from diln.cli import console
-from diln.cli.tables import listed, sparkline
+from diln.cli.tables import lift_range, listed, shown_lift, sparkline
 from diln.corpus import Corpus
 from diln.models.fitted import Fitted
 
 COMMANDS = ["topics", "correlations", "info"]
+ONE_CHAIN = (
+    "Fitted with one chain: how much of this another run would find is unknown; fit with --chains 4 to see."
+)  # fmt: skip
 
 
 def test_topics_are_listed_with_their_numbers_and_words(shelf):
     done = diln("topics", shelf / "diln")
     assert (done.code, done.err) == (0, "")
-    rows = [line.split() for line in done.out.splitlines()[2:]]
+    *table, gap, last = done.out.splitlines()[2:]
+    assert (gap, last) == ("", ONE_CHAIN)
+    rows = [line.split() for line in table]
     topics = largest_topics(Fitted.load(shelf / "diln"))
     assert [int(row[0]) for row in rows] == [topic.id for topic in topics]
     assert [row[1] for row in rows] == [f"{topic.weight:.1%}" for topic in topics]
@@ -39,7 +44,7 @@ def test_topics_are_listed_with_their_numbers_and_words(shelf):
 def test_topics_can_be_fewer_and_have_more_words(shelf):
     done = diln("topics", shelf / "diln", "--top", 2, "--words", 20)
     assert "(the 2 largest of" in done.out
-    assert [len(line.split()) for line in done.out.splitlines()[2:]] == [23, 23]
+    assert [len(line.split()) for line in done.out.splitlines()[2:4]] == [23, 23]
     found = diln("topics", shelf / "diln", "--top", 2, "--words", 20, "--json").json
     topics = largest_topics(Fitted.load(shelf / "diln"), 2, 20)
     assert [topic["id"] for topic in found["topics"]] == [topic.id for topic in topics]
@@ -53,17 +58,80 @@ def test_correlations_are_listed_both_ways(kind, shelf):
     found = correlated_pairs(Fitted.load(shelf / kind), 3)
     done = diln("correlations", shelf / kind, "--pairs", 3)
     assert done.code == 0
-    printed = re.findall(r"^ *([+-]\d\.\d\d) +([+-]\d+\.\d\d) +(\d+) .* (\d+) ", done.out, re.MULTILINE)
+    printed = re.findall(r"^ *([\d<>.]+x) +([+-]\d\.\d\d) +(\d+) .* (\d+) ", done.out, re.MULTILINE)
     pairs = (*found.positive, *found.negative)
-    assert [(float(r), int(i), int(j)) for r, _, i, j in printed] == [
-        (round(pair.correlation, 2), pair.first, pair.second) for pair in pairs
+    assert [(lift, float(r), int(i), int(j)) for lift, r, i, j in printed] == [
+        (shown_lift(pair.lift), round(pair.correlation, 2), pair.first, pair.second) for pair in pairs
     ]
+    assert done.out.splitlines()[-1] == ONE_CHAIN
     known = diln("correlations", shelf / kind, "--pairs", 3, "--words", 2, "--json").json
-    assert [(p["first"], p["second"], p["correlation"], p["covariance"]) for p in known["positive"]] == [
-        (p.first, p.second, p.correlation, p.covariance) for p in found.positive
+    assert [(p["first"], p["second"], p["correlation"], p["lift"], p["spread"]) for p in known["positive"]] == [
+        (p.first, p.second, p.correlation, p.lift, p.spread) for p in found.positive
     ]
+    assert (known["n_chains"], known["pairs"], known["sure_pairs"]) == (1, found.n_pairs, None)
+    assert {pair["sure"] for pair in (*known["positive"], *known["negative"])} == {None}
     assert [(p["first"], p["second"]) for p in known["negative"]] == [(p.first, p.second) for p in found.negative]
     assert all(len(pair["first_words"]) == 2 for pair in known["positive"])
+
+
+@pytest.fixture(scope="module")
+def chained(shelf, tmp_path_factory):
+    """Models of four chains."""
+    folder = tmp_path_factory.mktemp("chained")
+    for kind in ("diln", "hdp"):
+        line = ("--model", kind, "--topics", 5, "--passes", 60, "--chains", 4, "-q")
+        assert diln("fit", shelf / "corpus", "-o", folder / kind, *line).code == 0
+    return folder
+
+
+def test_what_chains_agree_on_is_shown(chained):
+    fitted = Fitted.load(chained / "diln")
+    agreement, topics = fitted.agreement, largest_topics(fitted)
+    shown = diln("topics", chained / "diln").out
+    rows = [line.split() for line in shown.splitlines()[2:]]
+    assert [row[3] for row in rows] == [f"{topic.found}/4" for topic in topics]
+    assert "unknown" not in shown
+    found = diln("topics", chained / "diln", "--json").json
+    assert [(topic["found"], topic["n_chains"]) for topic in found["topics"]] == [(one.found, 4) for one in topics]
+    sure, every = correlated_pairs(fitted, 100), correlated_pairs(fitted, 100, unsure=True)
+    assert sure.n_sure < every.n_pairs
+    for options, pairs in (((), sure), (("--all",), every)):
+        done = diln("correlations", chained / "diln", "--pairs", 100, *options)
+        printed = re.findall(r"^ *([\d<>.]+x) +([\d<>.]+-[\d<>.]+x) +(yes|no|)", done.out, re.MULTILINE)
+        assert [(lift, between) for lift, between, _ in printed] == [
+            (shown_lift(pair.lift), lift_range(pair.low, pair.high)) for pair in (*pairs.positive, *pairs.negative)
+        ]
+        if options:
+            assert [word == "yes" for *_, word in printed] == [p.sure for p in (*pairs.positive, *pairs.negative)]
+        assert f"{sure.n_sure} of {every.n_pairs} pairs are sure: another chain beside the 4" in done.out
+        assert ("--all shows the others" in done.out) == (not options)
+        listed = diln("correlations", chained / "diln", "--pairs", 100, "--json", *options).json
+        assert [(p["first"], p["second"], p["sure"], p["n_chains"]) for p in listed["positive"]] == [
+            (p.first, p.second, p.sure, p.n_chains) for p in pairs.positive
+        ]
+    info, numbers = diln("info", chained / "diln").out, diln("info", chained / "diln", "--json").json
+    share = agreement.share(in_use(fitted))
+    assert f"4: another finds {share:.0%} of the topics, {sure.n_sure} pairs of topics are sure" in info
+    assert (numbers["n_chains"], numbers["sure_pairs"]) == (4, sure.n_sure)
+    assert numbers["topics_found_again"] == pytest.approx(share)
+    hdp = diln("info", chained / "hdp").out
+    assert re.search(r"chains +4: another finds \d+% of the topics *$", hdp, re.MULTILINE)
+
+
+def test_a_lift_is_short_and_says_what_it_is():
+    assert [shown_lift(value) for value in (3.24, 0.314, 12.4, 0.996, 1e4, 1e-4)] == (
+        ["3.2x", "0.31x", "12x", "1.0x", ">999x", "<0.01x"]
+    )
+    assert lift_range(1.94, 5.41) == "1.9-5.4x"
+    assert lift_range(0.0, np.inf) == lift_range(None, None) == "unknown"
+
+
+def test_one_chain_and_a_bound_say_that_it_is_unknown_what_another_run_would_find(shelf, chained, tmp_path):
+    assert ONE_CHAIN in diln("correlations", shelf / "diln").out
+    assert "Fitted by variational inference: how much of this another run" in diln("topics", shelf / "variational").out
+    model = load(chained / "diln")
+    model.partial_fit(Corpus.open(shelf / "corpus")).save(tmp_path / "m")
+    assert "Learned from more documents since it was fitted with several" in diln("correlations", tmp_path / "m").out
 
 
 @pytest.mark.parametrize("kind", ["hdp", "lda"])
@@ -357,12 +425,13 @@ def test_every_command_explains_itself(command):
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_tables_fit_the_line(width, shelf, monkeypatch):
+def test_tables_fit_the_line(width, shelf, chained, monkeypatch):
     monkeypatch.setattr(console.OUT, "width", width)
-    for command in COMMANDS:
-        lines = diln(command, shelf / "diln").out.splitlines()[1:]  # the first may be a path, which is never broken
-        assert max(map(len, lines)) <= width
-        assert "…" not in "".join(lines)
+    lines = [(command, shelf / "diln") for command in COMMANDS] + [(command, chained / "diln") for command in COMMANDS]
+    for line in [*lines, ("correlations", chained / "diln", "--all")]:
+        shown = diln(*line).out.splitlines()[1:]  # the first may be a path, which is never broken
+        assert max(map(len, shown)) <= width
+        assert "…" not in "".join(shown)
 
 
 def test_text_is_counted_by_the_rule_of_the_models_own_documents(tmp_path):

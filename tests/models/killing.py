@@ -27,6 +27,7 @@ STARTED = 100  # documents of the chain that steps start from
 OPTIONS = {
     "batch": ("--learning", "batch", "--passes", "50"),
     "grow": ("--learning", "grow", "--keep-states", "2"),
+    "chains": ("--learning", "batch", "--passes", "30", "--chains", "3", "-j2"),
     "online": ("--learning", "online", "--batch-size", "7", "--model", "hdp"),
 }
 
@@ -44,7 +45,7 @@ def write_corpus(directory: Path, n_docs: int, seed: int = 0) -> Path:
 def command(corpus: Path, model: Path, learning: str, *options: str, die: int | None = None) -> list[str]:
     """The words that start a fit; batch learning is the command itself."""
     line = ["fit", str(corpus), "-o", str(model), "--quiet", "-j1", *OPTIONS[learning], *options]
-    if learning == "batch" and die is None:
+    if learning in ("batch", "chains") and die is None:
         return [sys.executable, "-m", "diln", *line]
     return [sys.executable, __file__, "run", *([] if die is None else ["--die", str(die)]), *line]
 

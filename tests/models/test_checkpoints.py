@@ -18,7 +18,6 @@ from diln.models.counts import CorpusRows, MatrixRows, as_rows
 from diln.models.files import read_model
 from diln.models.parameters import parameters_of
 
-pytestmark = pytest.mark.filterwarnings("ignore:all 6 topics are in use")
 EVERY_SWEEP = ("--checkpoint-every", "0")
 
 

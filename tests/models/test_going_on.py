@@ -14,7 +14,6 @@ from diln.models import fitting, sampling
 from diln.models.parameters import ONLINE_TOPIC_PRIOR, SETTLED
 
 COUNTS = np.random.default_rng(0).poisson(0.8, (60, 20))
-pytestmark = pytest.mark.filterwarnings("ignore:all .* topics are in use:diln.DilnWarning")
 
 
 each_way = pytest.mark.parametrize("inference", ["sampling", "variational"])

@@ -9,7 +9,6 @@ from diln import CTM, DILN, HDP, LDA, Corpus, DilnWarning
 
 MODELS = [DILN, HDP, LDA, CTM]
 COUNTS = np.random.default_rng(0).poisson(1.0, (30, 12))
-pytestmark = pytest.mark.filterwarnings("ignore:all .* topics are in use:diln.DilnWarning")
 
 
 each_way = pytest.mark.parametrize("inference", ["sampling", "variational"])
@@ -157,7 +156,7 @@ def test_diln_without_dimensions_is_refused_with_a_hint():
         ("max_doc_update_iter", 0), ("init", "k-means"), ("init", "kmeans"), ("init", 3), ("n_jobs", 0),
         ("random_state", -1), ("random_state", "dice"), ("n_dims", -1), ("location_variance", 0), ("alpha_prior", 1.0),
         ("alpha_prior", (1.0, 0.0)), ("beta_prior", (1, 2, 3)), ("n_components", 65_521), ("max_time", 0),
-        ("n_states", 0), ("keep_states", -1),
+        ("n_states", 0), ("keep_states", -1), ("n_chains", 0),
         ("warm_up", -1), ("polya_gamma", "none"), ("weight_rate", 0), ("topic_word_prior", "learned"),
         ("location_variance", "learned"),
     ],

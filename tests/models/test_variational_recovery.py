@@ -8,7 +8,6 @@ from diln import DILN, HDP, LDA, simulate
 
 LOCATIONS = np.array([[1.5, 0], [1.4, 0.3], [-1.5, 0], [-1.4, 0.3], [0, 1.5], [0, -1.5]])
 SETTINGS = {"inference": "variational", "topic_word_prior": 0.05, "tol": 1e-5, "random_state": 0}
-pytestmark = pytest.mark.filterwarnings("ignore:all .* topics are in use:diln.DilnWarning")
 
 
 def planted(seed):

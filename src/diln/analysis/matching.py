@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from diln.analysis.given import Model, fitted_of, used_topics
 from diln.models.fitted import Fitted
-
-SAME = 0.5  # affinity above which two topics are taken for the same
+from diln.prob.matching import SAME, matched
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +79,10 @@ def match_topics(first: Model, second: Model) -> Matching:
     Matching
         Its ``share`` says how many of the topics are in both.
     """
-    from scipy.optimize import linear_sum_assignment
-
     one, two = fitted_of(first), fitted_of(second)
     order, used, others = _places(one, two), used_topics(one), used_topics(two)
-    affinity = np.clip(np.sqrt(one.topic_word[used]) @ np.sqrt(two.topic_word[others][:, order]).T, 0, 1)
-    rows, columns = linear_sum_assignment(affinity, maximize=True)
-    found = [
-        Match(int(used[row]), int(others[column]), float(affinity[row, column]))
-        for row, column in zip(rows, columns, strict=True)
-    ]
+    pairs = zip(*matched(one.topic_word[used], two.topic_word[others][:, order]), strict=True)
+    found = [Match(int(used[row]), int(others[column]), float(affinity)) for row, column, affinity in pairs]
     return Matching(tuple(sorted(found, key=lambda match: -match.affinity)), (len(used), len(others)))
 
 

@@ -1,6 +1,6 @@
 """The topics of a model in words."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,16 @@ class Topic:
         Its most probable words, the first the most so.
     probabilities : tuple of float
         Of these words.
+    found, n_chains : int or None
+        In how many of how many chains it was found, the model's own among them; None of one chain.
     """
 
     id: int
     weight: float
     words: tuple[str, ...]
     probabilities: tuple[float, ...]
+    found: int | None = None
+    n_chains: int | None = None
 
 
 def largest_topics(
@@ -58,7 +62,10 @@ def largest_topics(
     weights, topics = fitted.topic_weights, fitted.topic_word
     wanted = np.ones(len(weights), bool) if unused else in_use(fitted)
     order = [int(k) for k in np.argsort(-weights, kind="stable") if wanted[k]]
-    return [_topic(k, float(weights[k]), topics[k], fitted.vocabulary, n_words) for k in order[:n_topics]]
+    named = [_topic(k, float(weights[k]), topics[k], fitted.vocabulary, n_words) for k in order[:n_topics]]
+    if (agreement := fitted.agreement) is None:
+        return named
+    return [replace(one, found=int(agreement.found[one.id]), n_chains=agreement.n_chains) for one in named]
 
 
 def _topic(

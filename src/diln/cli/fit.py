@@ -115,7 +115,7 @@ def beside(output: Path) -> Path:
 
 
 def _left(kept: "Checkpoints") -> str:
-    return f"; the same command with --resume goes on from {kept.directory}" if kept.current else ""
+    return f"; the same command with --resume goes on from {kept.directory}" if kept.usable else ""
 
 
 def _taken_up(kept: "Checkpoints") -> str:
@@ -176,8 +176,8 @@ def course(parameters: "Parameters", n_docs: int, n_tokens: float) -> Course:
         return Passes(parameters.plan().max_iter, n_docs, at_most=method == "batch")
     plan = sampling.planned(parameters, method, n_tokens)
     if method == "online":
-        return Steps(plan, n_docs, parameters.max_iter or sampling.EPOCHS)
-    return Sweeps(plan, n_docs, method)
+        return Steps(plan, n_docs, parameters.max_iter or sampling.EPOCHS, chains=parameters.n_chains)
+    return Sweeps(plan, n_docs, method, parameters.n_chains)
 
 
 def _check_memory(parameters: "Parameters", corpus: "Corpus") -> None:

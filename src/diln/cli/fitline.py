@@ -75,6 +75,7 @@ class Sweeps:
     plan: "Plan"
     documents: int
     learning: str
+    chains: int = 1
 
     @property
     def start(self) -> str:
@@ -94,7 +95,7 @@ class Sweeps:
             where += [(2, f"{size:,} of {self.documents:,} documents")]
         left = seen.pace * sum(plan.size(one, self.documents) for one in range(number, number + to_come))
         ends = time_left(left, last, plan.max_time, at_most=not last.n_states)
-        return [*where, *sampled(seen, self.learning), (1, clock(elapsed)), ends]
+        return [*chained(last, self.chains), *where, *sampled(seen, self.learning), (1, clock(elapsed)), ends]
 
 
 @dataclass(frozen=True)
@@ -105,17 +106,25 @@ class Steps:
     documents: int
     passes: int
     start: str = f"learning: online{GAP}first sweep"
+    chains: int = 1
 
     def parts(self, seen: Seen, elapsed: float) -> Parts:
         """What to show."""
         last, shown = seen.last, [*sampled(seen, "online"), (1, clock(elapsed))]
         if last.n_states is not None:  # how long a pass will take, a sweep does not tell
-            return [(1, f"starting: sweep {last.iteration} of at most {self.plan.max_iter}"), *shown]
+            where = [(1, f"starting: sweep {last.iteration} of at most {self.plan.max_iter}")]
+            return [*chained(last, self.chains), *where, *shown]
         visited = last.documents - seen.swept
         here = visited - (last.iteration - 1) * self.documents
         where = [(1, f"pass {last.iteration} of {self.passes}"), (2, f"{here:,} of {self.documents:,} documents")]
         left = seen.pace * (self.passes * self.documents - visited)
-        return [*where, *shown, time_left(left, last, self.plan.max_time, at_most=False)]
+        ends = time_left(left, last, self.plan.max_time, at_most=False)
+        return [*chained(last, self.chains), *where, *shown, ends]
+
+
+def chained(last: "Progress", chains: int) -> Parts:
+    """Which of several chains is shown, and how many are done."""
+    return [] if last.chain is None else [(1, f"chain {last.chain}, {last.chains_done} of {chains} done")]
 
 
 def sampled(seen: Seen, learning: str) -> Parts:
@@ -129,7 +138,8 @@ def time_left(seconds: float, last: "Progress", max_time: float | None, at_most:
     """How long it will take yet."""
     if max_time is not None:
         at_most, seconds = True, min(seconds, max_time - last.seconds)
-    return 1, f"{'at most ' if at_most else ''}{clock(max(0.0, seconds))} left"
+    of = "" if last.chain is None else " of this chain"
+    return 1, f"{'at most ' if at_most else ''}{clock(max(0.0, seconds))} left{of}"
 
 
 class FitLine:
@@ -157,6 +167,8 @@ class FitLine:
 
     def look(self, progress: "Progress") -> None:
         """Show that a pass, a sweep or a step is done."""
+        if self.recent and self.recent[-1].chain != progress.chain:  # the first is done, and others go on
+            self.recent.clear()
         if progress.n_states is not None:
             self.swept = progress.documents
         elif self.recent and self.recent[-1].n_states is not None:

@@ -22,7 +22,7 @@ LESS = "use fewer topics (--topics), dimensions (--dims), terms (--max-terms) or
 
 app = typer.Typer(
     name="diln",
-    help="Find the themes in many documents, how many there are and which go together.",
+    help="Find the themes in many documents, and which go together.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -45,7 +45,7 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
-    """Find the themes in many documents, how many there are and which go together."""
+    """Find the themes in many documents, and which go together."""
 
 
 def main() -> None:

@@ -16,14 +16,17 @@ from diln.cli.tables import (
     WORDS,
     counted,
     found_json,
+    lift_range,
     listed,
     location_variance,
+    shown_lift,
     size_on_disk,
     sparkline,
     states_kept,
     summary,
     topic_json,
     topic_table,
+    unknown,
 )
 from diln.errors import DilnError
 
@@ -34,8 +37,8 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 PAIR_WORDS = 6  # of a topic of a pair, unless told otherwise
-BESIDE_PAIR = 29  # characters that the other columns of a pair take
-COVARIANCE = 12  # characters of the column that only a wide line has room for
+GAP = 2  # characters between two columns
+BESIDE_WORDS = 2 * 5 + 3 * GAP  # characters that the numbers of two topics take
 WIDE_PAIR = 100
 SPARK_WIDTH = 40
 NOT_TOLD = {"n_jobs", "random_state", "verbose"}  # parameters that say nothing of the model
@@ -60,15 +63,18 @@ def topics_command(
     topics = largest_topics(fitted, top, words or WORDS)
     if json:
         numbers = {"directory": str(model), "topics_in_use": fitted.n_topics, "truncation": fitted.posterior.n_topics}
+        numbers["n_chains"] = 1 if fitted.agreement is None else fitted.agreement.n_chains
         say_json({**numbers, "topics": [topic_json(topic) for topic in topics]})
-    else:
-        show_topics(topics, fitted.n_topics, words)
-
-
-def show_topics(topics: Sequence["Topic"], of: int, words: int | None = None) -> None:
-    """Print topics, of so many in use."""
-    OUT.print(f"[bold]topics in use[/] ({counted(len(topics), of)})")
+        return
+    OUT.print(f"[bold]topics in use[/] ({counted(len(topics), fitted.n_topics)})")
     OUT.print(topic_table(topics, OUT, words))
+    say_what_is_unknown(fitted)
+
+
+def say_what_is_unknown(fitted: "Fitted") -> None:
+    """Print that nobody knows how much of a model another run would find, where that is so."""
+    if fitted.agreement is None:
+        OUT.print(f"\n[dim]{unknown(fitted)}[/]")
 
 
 @app.command("correlations", epilog="Example:\n\ndiln correlations model --pairs 20")
@@ -76,25 +82,43 @@ def correlations_command(
     model: ModelArg,
     pairs: Annotated[int, typer.Option("--pairs", min=1, help="Most pairs of each kind.")] = 10,
     words: WordsOption = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show pairs that are not sure, too, where the model has several chains.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Show which topics go together and which avoid each other."""
+    """Show which topics go together and which avoid each other.
+
+    The lift says how many times as often as by chance two topics are together: 3.2x, or 0.31x where they avoid each
+    other. A model of several chains (diln fit --chains) tells how sure that is: only pairs are shown whose lift another
+    chain that finds both topics would have on the same side of 1 in 19 of 20 cases, with the range that it would be in.
+    """
     from diln.analysis import correlated_pairs, largest_topics
     from diln.models.fitted import Fitted
 
     fitted = Fitted.load(model)
     try:
-        found = correlated_pairs(fitted, pairs)
+        found = correlated_pairs(fitted, pairs, unsure=every)
     except ValueError as error:  # a model without correlations
         raise DilnError(f"{model}: {error}") from None
     topics = {topic.id: topic for topic in largest_topics(fitted, None, words or PAIR_WORDS)}
     if json:
+        n_chains = 1 if fitted.agreement is None else fitted.agreement.n_chains
+        numbers = {"n_chains": n_chains, "pairs": found.n_pairs, "sure_pairs": found.n_sure}
         kinds = {"positive": found.positive, "negative": found.negative}
-        say_json(
-            {"directory": str(model)} | {kind: [_pair_json(pair, topics) for pair in kinds[kind]] for kind in kinds}
+        listed = {kind: [_pair_json(pair, topics) for pair in kinds[kind]] for kind in kinds}
+        say_json({"directory": str(model), **numbers, **listed})
+        return
+    show_correlations(found, topics, words, every=every)
+    if fitted.agreement is not None and found.n_pairs:
+        left = "" if every else "; --all shows the others"
+        OUT.print(
+            f"\n[dim]{found.n_sure:,} of {found.n_pairs:,} pairs are sure: another chain beside the "
+            f"{fitted.agreement.n_chains} that finds both topics has the lift on the same side of 1 in 19 of 20 cases"
+            f"{left}[/]"
         )
-    else:
-        show_correlations(found, topics, words)
+    elif found.n_pairs:
+        say_what_is_unknown(fitted)
 
 
 def _pair_json(pair: "Pair", topics: dict[int, "Topic"]) -> dict[str, Any]:
@@ -105,10 +129,15 @@ def _pair_json(pair: "Pair", topics: dict[int, "Topic"]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def show_correlations(found: "Correlations", topics: dict[int, "Topic"], words: int | None = None) -> None:
+def show_correlations(
+    found: "Correlations", topics: dict[int, "Topic"], words: int | None = None, *, every: bool = False
+) -> None:
     """Print pairs of topics with their words."""
-    if not found.positive and not found.negative:
-        OUT.print("there are no pairs: one topic is in use")
+    if not found.n_pairs:
+        few = "one topic is in use" if len(topics) < 2 else "fewer than two topics are told from the origin"
+        OUT.print(f"there are no pairs: {few}")
+    elif not found.positive and not found.negative:
+        OUT.print("no pair is sure")
     gap = ""
     for title, pairs, style in (
         ("topics that go together", found.positive, "green"),
@@ -116,26 +145,40 @@ def show_correlations(found: "Correlations", topics: dict[int, "Topic"], words: 
     ):
         if pairs:
             OUT.print(f"{gap}[bold]{title}[/]")
-            OUT.print(_pair_table(pairs, topics, words, style))
+            OUT.print(_pair_table(pairs, topics, words, style, every=every))
             gap = "\n"
 
 
-def _pair_table(pairs: Sequence["Pair"], topics: dict[int, "Topic"], words: int | None, style: str) -> Table:
-    wide = OUT.width >= WIDE_PAIR
-    room = (OUT.width - BESIDE_PAIR - (COVARIANCE if wide else 0)) // 2
+def _pair_table(
+    pairs: Sequence["Pair"], topics: dict[int, "Topic"], words: int | None, style: str, *, every: bool
+) -> Table:
+    columns = _pair_columns(pairs, every=every)
+    beside = sum(GAP + max(len(name), *map(len, cells)) for name, cells in columns.items())
+    room = (OUT.width - beside - BESIDE_WORDS) // 2
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("correlation", justify="right", style=style)
-    if wide:
-        table.add_column("covariance", justify="right")
+    for name in columns:
+        table.add_column(name, justify="right", style=style if name == "lift" else "", no_wrap=True)
     for _ in range(2):
         table.add_column("topic", justify="right", style="bold")
         table.add_column("words", no_wrap=words is None)
-    for pair in pairs:
-        cells = [f"{pair.correlation:+.2f}", *([f"{pair.covariance:+.2f}"] if wide else [])]
+    for pair, *cells in zip(pairs, *columns.values(), strict=True):
         for one in (pair.first, pair.second):
             cells += [str(one), escape(listed(topics[one].words, words, room))]
         table.add_row(*cells)
     return table
+
+
+def _pair_columns(pairs: Sequence["Pair"], *, every: bool) -> dict[str, list[str]]:
+    """What there is to say of pairs, and room for, before their words."""
+    chains, wide = pairs[0].sure is not None, OUT.width >= WIDE_PAIR
+    columns = {"lift": [shown_lift(pair.lift) for pair in pairs]}
+    if chains:
+        columns["range"] = [lift_range(pair.low, pair.high) for pair in pairs]
+    if chains and every:
+        columns["sure"] = ["yes" if pair.sure else "no" for pair in pairs]
+    if wide or not chains:
+        columns["correlation"] = [f"{pair.correlation:+.2f}" for pair in pairs]
+    return columns
 
 
 @app.command("info", epilog="Example:\n\ndiln info model --json")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MODEL, LEARNING = "Model", "Learning"
 STARTS = ("kmeans", "random")  # of variational inference, beside a model's directory
 ONLY = {
-    "sampling": ("weight_rate", "max_time", "n_states", "keep_states", "warm_up"),
+    "sampling": ("weight_rate", "max_time", "n_states", "keep_states", "n_chains", "warm_up"),
     "variational": ("evaluate_every",),
 }  # parameters of one inference alone
 
@@ -168,6 +168,15 @@ PARAMETERS: Options = {
     "keep_states": Annotated[
         int | None,
         _learning("--keep-states", help="Sampling: of these, so many are kept one by one.", show_default="0"),
+    ],
+    "n_chains": Annotated[
+        int | None,
+        _learning(
+            "--chains",
+            help="Sampling: chains over the same documents, the first of which is the model. The others tell which "
+            "topics and correlations another run finds again; 4 are enough for most.",
+            show_default="1",
+        ),
     ],
     "warm_up": Annotated[
         int | None,

@@ -1,5 +1,6 @@
 """Models and topics as several commands print them."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 BAR_WIDTH = 12
 WORDS = 10  # of a topic, unless told otherwise
 BESIDE = 29  # characters that the columns before a topic's words take
+FOUND = 7  # those of the column that says in how many chains a topic was found
+LEAST_LIFT, MOST_LIFT = 0.01, 999  # that are shown as they are
 SPARKS = "▁▂▃▄▅▆▇█"
 
 
@@ -28,11 +31,15 @@ def topic_table(topics: Sequence["Topic"], screen: Console, n_words: int | None)
     table.add_column("topic", justify="right", style="bold")
     table.add_column("share", justify="right")
     table.add_column()
+    chains = any(topic.found is not None for topic in topics)
+    if chains:
+        table.add_column("found", justify="right")
     table.add_column("words", no_wrap=n_words is None)
     most = max((topic.weight for topic in topics), default=1.0)
     for topic in topics:
-        words = listed(topic.words, n_words, screen.width - BESIDE)
-        table.add_row(str(topic.id), f"{topic.weight:.1%}", bar(topic.weight / most, BAR_WIDTH), escape(words))
+        words = listed(topic.words, n_words, screen.width - BESIDE - (FOUND if chains else 0))
+        found = [f"{topic.found}/{topic.n_chains}"] if chains else []
+        table.add_row(str(topic.id), f"{topic.weight:.1%}", bar(topic.weight / most, BAR_WIDTH), *found, escape(words))
     return table
 
 
@@ -43,6 +50,25 @@ def listed(words: Sequence[str], n_words: int | None, width: int) -> str:
     while n_words is None and len(shown) > 1 and cell_len(gap.join(shown)) > width:
         shown.pop()
     return gap.join(shown)
+
+
+def shown_lift(lift: float) -> str:
+    """A lift as in 3.2x or 0.31x."""
+    return f"{_times(lift)}x"
+
+
+def lift_range(low: float | None, high: float | None) -> str:
+    """Where a lift is, as in 1.9-5.4x."""
+    known = low is not None and high is not None and high < math.inf
+    return f"{_times(low)}-{_times(high)}x" if known else "unknown"
+
+
+def _times(lift: float | None) -> str:
+    if lift is None or lift > MOST_LIFT:
+        return f">{MOST_LIFT}"
+    if lift < LEAST_LIFT:
+        return f"<{LEAST_LIFT}"
+    return f"{lift:.2f}" if lift < 0.995 else f"{lift:.1f}" if lift < 9.95 else f"{lift:.0f}"
 
 
 def topic_json(topic: "Topic") -> dict[str, Any]:
@@ -76,7 +102,41 @@ def summary(fitted: "Fitted") -> dict[str, str]:
         "bound": "" if fitted.bound is None else f"{fitted.bound:,.0f}",
         "score": "" if score is None else f"{score:.3f}, mean log probability of a token given the others",
         "perplexity": "" if perplexity is None else f"{perplexity:,.1f}",
+        "chains": chains(fitted),
     }
+
+
+def chains(fitted: "Fitted") -> str:
+    """How many chains a model was fitted with, and what they agree on."""
+    agreement = fitted.agreement
+    if agreement is None:
+        return "1" if fitted.parameters.inference == "sampling" else ""
+    told = chains_json(fitted)
+    pairs = "" if told["sure_pairs"] is None else f", {told['sure_pairs']:,} pairs of topics are sure"
+    return f"{agreement.n_chains}: another finds {told['topics_found_again']:.0%} of the topics{pairs}"
+
+
+def chains_json(fitted: "Fitted") -> dict[str, Any]:
+    """The same for machines."""
+    from diln.analysis import in_use
+
+    if fitted.agreement is None:
+        known = 1 if fitted.parameters.inference == "sampling" else None
+        return {"n_chains": known, "topics_found_again": None, "sure_pairs": None}
+    judged, share = fitted.judged(), fitted.agreement.share(in_use(fitted))
+    sure = None if judged is None else judged.n_sure
+    return {"n_chains": fitted.agreement.n_chains, "topics_found_again": share, "sure_pairs": sure}
+
+
+def unknown(fitted: "Fitted") -> str:
+    """Why nobody knows how much of a model another run would find, and what to do."""
+    if fitted.parameters.inference != "sampling":
+        how, do = "Fitted by variational inference", "fit with --inference sampling --chains 4 to see"
+    elif fitted.parameters.n_chains > 1:
+        how, do = "Learned from more documents since it was fitted with several chains", "fit it to all of them to see"
+    else:
+        how, do = "Fitted with one chain", "fit with --chains 4 to see"
+    return f"{how}: how much of this another run would find is unknown; {do}."
 
 
 def _passes(fitted: "Fitted") -> str:
@@ -126,7 +186,7 @@ def found_json(fitted: "Fitted") -> dict[str, Any]:
         "inference": fitted.parameters.inference, "learning": fitted.method, "bound": fitted.bound,
         "score": last(fitted, "score"), "perplexity": last(fitted, "perplexity"), "passes": fitted.passes,
         "steps": fitted.steps, "states_averaged": states_averaged(fitted),
-        "states_kept": states_kept(fitted), "seed": fitted.seed,
+        "states_kept": states_kept(fitted), "seed": fitted.seed, **chains_json(fitted),
     }  # fmt: skip
 
 

@@ -41,8 +41,7 @@ class GaussianWeights(Weights):
     @property
     def covariance(self) -> Array:
         """Of log weights less their mean over a document's topics: of the rest of Sigma no document tells."""  # C8
-        centred = self.sigma - self.sigma.mean(axis=0)
-        return np.asarray(centred - centred.mean(axis=1, keepdims=True))
+        return centred(self.sigma)
 
     @property
     def a0(self) -> Array:  # type: ignore[override]
@@ -131,6 +130,12 @@ class GaussianWeights(Weights):
         """Take them back."""
         self._know(tensors["mean"], tensors["covariance"])
         self.moments = tensors.get("moments")
+
+
+def centred(sigma: Array) -> Array:
+    """The covariance of log weights less their mean over topics, given that of log weights (n_topics, n_topics)."""
+    off = sigma - sigma.mean(axis=0)
+    return np.asarray(off - off.mean(axis=1, keepdims=True))
 
 
 def moments_of(documents: Documents) -> Array:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from diln.engine.threads import Threads
@@ -60,6 +61,17 @@ class Known(ABC):
     @abstractmethod
     def covariance(self) -> Array | None:
         """Covariance of the topics' log weights over documents (n_topics, n_topics), of a model that has it."""
+
+    spread: Array | None = None  # (n_topics, n_topics) how far the covariance is from state to state, where known
+
+    def some_spread(self) -> Array | None:
+        """The spread, or where no states have told, what is expected of it; None of a model that cannot say."""
+        return self.spread
+
+    @property
+    def placed(self) -> NDArray[np.bool_]:
+        """For each topic whether it takes part in correlations (n_topics,): whether it is told from the origin."""
+        return np.ones(self.n_topics, bool)
 
     @property
     @abstractmethod

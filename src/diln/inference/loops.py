@@ -54,6 +54,8 @@ class Progress:
     location_variance: float | None = None  # sampling: c
     n_components: int | None = None  # sampling: topics that there are, in use or not
     n_states: int | None = None  # sampling: states averaged so far
+    chain: int | None = None  # of several, from 1 on; told to those who look on, and not kept
+    chains_done: int | None = None
 
 
 class Look(Protocol):

@@ -195,7 +195,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     @property
     def n_topics_(self) -> int:
-        """Number of topics in use: those that hold at least one in 500 tokens."""
+        """Number of topics in use: those that hold at least one in 500 tokens.
+
+        It says how finely a model of this size tells the corpus apart, and is not a property of the corpus: a larger
+        model tells more topics apart.
+        """
         return self._known().n_topics
 
     @property
@@ -334,7 +338,8 @@ class _Printed:
 
     def look(self, progress: Progress) -> None:
         """Write a line."""
-        shown = [f"pass {progress.iteration}", f"{progress.documents:,} documents", f"{progress.n_topics} topics"]
+        shown = [] if progress.chain is None else [f"chain {progress.chain}"]
+        shown += [f"pass {progress.iteration}", f"{progress.documents:,} documents", f"{progress.n_topics} topics"]
         shown += [] if progress.score is None else [f"score {progress.score:.4f}"]
         shown += [f"{progress.n_states} states averaged"] if progress.n_states else []
         shown += [] if progress.bound is None else [f"bound {progress.bound:.6g}"]

@@ -1,5 +1,6 @@
 """A fit on its way, on disk: written now and then, and taken up again by a fit of the same documents."""
 
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -44,11 +45,31 @@ class Checkpoints:
         self.directory, self.every, self.resume, self.name = Path(directory), every, resume, name
         self.written = time.monotonic()
         self.current = False  # whether what is on disk is of the fit under way
+        self.others: dict[int, Checkpoints] = {}  # of further chains
+
+    def of_chain(self, number: int) -> "Checkpoints":
+        """Where another chain of the fit is kept, beside the first: chain 1, from 0 on, in DIRECTORY.2, and so on."""
+        if number not in self.others:
+            directory = self.directory.with_name(f"{self.directory.name}.{number + 1}")
+            self.others[number] = Checkpoints(directory, self.every, resume=self.resume, name=self.name)
+        return self.others[number]
+
+    def _of_chains(self) -> list["Checkpoints"]:
+        """Those of further chains that are on disk, of an earlier fit too."""
+        name = re.compile(re.escape(self.directory.name) + r"\.(\d+)")
+        beside = self.directory.parent.iterdir() if self.directory.parent.is_dir() else ()
+        numbers = [int(found[1]) - 1 for path in beside if (found := name.fullmatch(path.name))]
+        return [one for one in map(self.of_chain, sorted(numbers)) if (one.directory / MANIFEST).exists()]
 
     @property
     def there(self) -> bool:
-        """Whether a fit has left something."""
-        return (self.directory / MANIFEST).exists()
+        """Whether a fit has left something, of any of its chains."""
+        return (self.directory / MANIFEST).exists() or bool(self._of_chains())
+
+    @property
+    def usable(self) -> bool:
+        """Whether what is on disk, of any chain, is of the fit under way."""
+        return self.current or any(one.current for one in self.others.values())
 
     @property
     def due(self) -> bool:
@@ -75,7 +96,7 @@ class Checkpoints:
 
     def found(self, fingerprint: dict[str, Any]) -> StoredModel | None:
         """What a fit of the same documents and parameters has left, where it is to be taken up and there is any."""
-        if not self.resume or not self.there:
+        if not self.resume or not (self.directory / MANIFEST).exists():
             return None
         stored = read_model(self.directory, CHECKPOINT)
         version = stored.versions["diln"]
@@ -105,6 +126,8 @@ class Checkpoints:
 
     def remove(self) -> None:
         """The fit is done, and its model is safe: leave nothing but what is not ours."""
+        for other in self._of_chains():
+            other.remove()
         if self.directory.is_dir():
             with suppress(StoreError, OSError):
                 with writing(self.directory, CHECKPOINT, "replace"):

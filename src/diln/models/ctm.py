@@ -59,9 +59,14 @@ class CTM(TopicModel):
         Updates of a new document at most; 50 unless given, 100 of variational inference.
     n_states : int, optional
         Late states of the chain that the model is the mean of; 50 unless given, 10 of "grow", and no more than half the
-        sweeps. Of sampling alone, as are the next three.
+        sweeps. Of sampling alone, as are the next four.
     keep_states : int
         How many of these are kept for ``perplexity(method="draws")``, the last ones; online learning keeps none.
+    n_chains : int
+        Chains over the same documents. The first is the model, with the same bits for any number of chains; chain i,
+        from 0 on, has the bits of a fit with ``random_state + i``. The others tell which topics, and which
+        correlations, another run finds again: see ``diln.analysis``. As many run side by side as there are threads.
+        ``partial_fit`` uses one chain, and forgets what others told.
     warm_up : int
         Sweeps, of LDA's kind, before documents have log weights; no more than a quarter of all.
     polya_gamma : "matched" or "exact"
@@ -84,10 +89,13 @@ class CTM(TopicModel):
     topic_weights_ : ndarray (n_components,)
         Share of the tokens that each topic holds.
     n_topics_ : int
-        Topics in use: those that hold at least one in 500 tokens.
+        Topics in use: those that hold at least one in 500 tokens. It says how finely a model of this size tells the
+        corpus apart, and is not a property of the corpus.
     topic_covariance_, topic_correlation_ : ndarray (n_components, n_components)
         Covariance and correlation of the topics' log weights over documents, less their mean in each document: what is
         added to all of them alike changes nothing.
+    topic_lift_ : ndarray (n_components, n_components)
+        e^covariance: how many times as often as by chance two topics are together.
     history_ : list of dict
         What was seen of every sweep, pass or step (of a stream the last 10,000): among others the ``score`` of
         sampling, the mean log probability of a token given all others, or the ``bound`` of variational inference.
@@ -119,6 +127,7 @@ class CTM(TopicModel):
         max_doc_update_iter: int | None = None,
         n_states: int | None = None,
         keep_states: int = 0,
+        n_chains: int = 1,
         warm_up: int = 20,
         polya_gamma: str = "matched",
         init: Any = None,
@@ -143,6 +152,7 @@ class CTM(TopicModel):
         self.max_doc_update_iter = max_doc_update_iter
         self.n_states = n_states
         self.keep_states = keep_states
+        self.n_chains = n_chains
         self.warm_up = warm_up
         self.polya_gamma = polya_gamma
         self.init = init
@@ -157,6 +167,15 @@ class CTM(TopicModel):
         Adding a number to all log weights of a document changes nothing in it, so there is nothing else to be known.
         """
         return cast(Floats, self._known().covariance)
+
+    @property
+    def topic_lift_(self) -> Floats:
+        """E[Z_i Z_j] / (E Z_i E Z_j) of two topics' weights in a document: e^covariance.
+
+        3 where a document with much of the one has three times as much of the other as by chance, 0.3 where it has less
+        than a third.
+        """
+        return cast(Floats, self._known().lift)
 
     @property
     def topic_correlation_(self) -> Floats:

@@ -11,7 +11,7 @@ from diln.models.fitted import Floats
 
 
 class DILN(TopicModel):
-    """A topic model that learns how many topics there are and which go together.
+    """A topic model that learns topics, as many as help, and which go together.
 
     Every topic has a location; a document, by its own location, lifts the topics that lie its way. The HDP is the case
     without locations.
@@ -72,9 +72,14 @@ class DILN(TopicModel):
         Updates of a new document at most; 50 unless given, 100 of variational inference.
     n_states : int, optional
         Late states of the chain that the model is the mean of; 50 unless given, 10 of "grow", and no more than half the
-        sweeps. Of sampling alone, as are the next three.
+        sweeps. Of sampling alone, as are the next four.
     keep_states : int
         How many of these are kept for ``perplexity(method="draws")``, the last ones; online learning keeps none.
+    n_chains : int
+        Chains over the same documents. The first is the model, with the same bits for any number of chains; chain i,
+        from 0 on, has the bits of a fit with ``random_state + i``. The others tell which topics, and which
+        correlations, another run finds again: see ``diln.analysis``. As many run side by side as there are threads.
+        ``partial_fit`` uses one chain, and forgets what others told.
     warm_up : int
         Sweeps before topics and documents get locations: topics should take shape first.
     polya_gamma : "matched" or "exact"
@@ -101,11 +106,15 @@ class DILN(TopicModel):
     topic_weights_ : ndarray (n_topics,)
         Share of the tokens that each topic holds.
     n_topics_ : int
-        Topics in use: those that hold at least one in 500 tokens.
+        Topics in use: those that hold at least one in 500 tokens. It says how finely a model of this size tells the
+        corpus apart, and is not a property of the corpus.
     topic_locations_ : ndarray (n_topics, n_dims)
-        Where the topics are.
+        Where the topics are: the mean over states, each turned as a whole to fit the others.
     topic_correlation_, topic_covariance_ : ndarray (n_topics, n_topics)
-        Cosine and inner product of the topics' locations: above 0 topics go together, below they avoid each other.
+        Cosine and inner product of the topics' locations, mean over states of the latter: above 0 topics go together,
+        below they avoid each other.
+    topic_lift_ : ndarray (n_topics, n_topics)
+        e^covariance: how many times as often as by chance two topics are together.
     alpha_, beta_ : float
         Concentrations of the weights in the corpus and in documents.
     history_ : list of dict
@@ -143,6 +152,7 @@ class DILN(TopicModel):
         max_doc_update_iter: int | None = None,
         n_states: int | None = None,
         keep_states: int = 0,
+        n_chains: int = 1,
         warm_up: int = 20,
         polya_gamma: str = "matched",
         init: Any = None,
@@ -171,6 +181,7 @@ class DILN(TopicModel):
         self.max_doc_update_iter = max_doc_update_iter
         self.n_states = n_states
         self.keep_states = keep_states
+        self.n_chains = n_chains
         self.warm_up = warm_up
         self.polya_gamma = polya_gamma
         self.init = init
@@ -195,12 +206,29 @@ class DILN(TopicModel):
 
     @property
     def topic_covariance_(self) -> Floats:
-        """ell_i . ell_j (n_topics, n_topics): the covariance of two topics' log weights over documents."""
+        """ell_i . ell_j (n_topics, n_topics): the covariance of two topics' log weights over documents.
+
+        Of sampling in batch or grow it is the mean over states: the inner products of ``topic_locations_``, which are a
+        mean themselves, are smaller.
+        """
         return cast(Floats, self._known().covariance)
 
     @property
+    def topic_lift_(self) -> Floats:
+        """E[Z_i Z_j] / (E Z_i E Z_j) of two topics' weights in a document: e^covariance.
+
+        3 where a document with much of the one has three times as much of the other as by chance, 0.3 where it has less
+        than a third.
+        """
+        return cast(Floats, self._known().lift)
+
+    @property
     def topic_correlation_(self) -> Floats:
-        """Cosine of two topics' locations (n_topics, n_topics), from -1 to 1."""
+        """Covariance over the deviations that its diagonal has (n_topics, n_topics), from -1 to 1.
+
+        It is the cosine of two topics' locations where these are known for sure, and near 0 beside a topic whose
+        location is now here, now there.
+        """
         return cast(Floats, self._known().correlation)
 
     def document_locations(self, X: Any) -> Floats:

@@ -13,11 +13,12 @@ from diln.engine.threads import Threads
 from diln.errors import StoreError
 from diln.inference import predict
 from diln.inference.known import Inferred, Known
-from diln.inference.loops import Progress, topics_in_use
+from diln.inference.loops import Progress, in_use, topics_in_use
 from diln.inference.posterior import Posterior
 from diln.inference.sampling.sampled import Sampled
+from diln.models.agreement import ChainAgreement, Judged
 from diln.models.files import read_model, write_model
-from diln.models.parameters import KINDS, Parameters
+from diln.models.parameters import DEFAULTS, KINDS, Parameters
 
 Floats = NDArray[np.float64]
 DRAWS = 20
@@ -40,6 +41,7 @@ class Fitted:
     history: list[dict[str, Any]] = field(default_factory=list)
     rule: dict[str, Any] | None = None  # how text was made into counts, where that is known
     named: bool = False  # whether the counts came with the names of their columns
+    agreement: ChainAgreement | None = None  # with further chains over the same documents, where there were some
     _topics: Floats | None = field(default=None, init=False, repr=False)
 
     @property
@@ -73,7 +75,7 @@ class Fitted:
 
     @property
     def n_topics(self) -> int:
-        """Topics that hold at least one in 500 tokens."""
+        """Topics that hold at least one in 500 tokens: how finely a model of this size tells the corpus apart."""
         return topics_in_use(self.posterior.topic_tokens)
 
     @property
@@ -86,7 +88,8 @@ class Fitted:
     def covariance(self) -> Floats | None:
         """Covariance of the topics' log weights over documents (n_topics, n_topics), of a model that has it.
 
-        DILN's are ell_i . ell_j; the CTM's are of log weights less their mean in the document.
+        DILN's are ell_i . ell_j, the mean over states where these are known; the CTM's are of log weights less their
+        mean in the document.
         """
         known = self.posterior.covariance
         return None if known is None else known.copy()
@@ -95,7 +98,8 @@ class Fitted:
     def correlation(self) -> Floats | None:
         """Correlation of the topics' log weights (n_topics, n_topics); 0 beside a topic that does not vary.
 
-        DILN's are the cosines of the topics' locations.
+        The covariance, over the deviations that its diagonal has: DILN's are near 0 beside a topic whose location is
+        now here, now there.
         """
         known = self.posterior.covariance
         if known is None:
@@ -104,6 +108,20 @@ class Fitted:
         scaled = np.clip(known / deviations / deviations[:, np.newaxis], -1, 1)
         np.fill_diagonal(scaled, 1)
         return np.asarray(scaled)
+
+    @property
+    def lift(self) -> Floats | None:
+        """E[Z_i Z_j] / (E Z_i E Z_j) of the topics' weights in a document (n_topics, n_topics): e^covariance."""
+        known = self.posterior.covariance
+        return None if known is None else np.exp(known)
+
+    def judged(self) -> Judged | None:
+        """How sure the lifts of pairs of topics are, of a model with correlations that was fitted with several chains.
+
+        Topics take part that are in use and whose location is told from the origin.
+        """
+        topics = in_use(self.posterior.topic_tokens) & self.posterior.placed
+        return None if self.agreement is None else self.agreement.judged(topics)
 
     @property
     def alpha(self) -> float | None:
@@ -183,7 +201,10 @@ class Fitted:
         }
         if isinstance(self.posterior, Sampled):
             content["sampled"] = self.posterior.numbers()
-        return content, self.posterior.tensors()
+        if self.agreement is None:
+            return content, self.posterior.tensors()
+        content["n_chains"] = self.agreement.n_chains
+        return content, {**self.posterior.tensors(), **self.agreement.tensors()}
 
     @classmethod
     def load(cls, directory: str | Path, n_jobs: int = 1) -> "Fitted":
@@ -210,13 +231,16 @@ class Fitted:
             weights.restore(tensors)
             posterior = Posterior(statistics, content["prior"], weights)
         known = {name: content[name] for name in ("history", "rule", "named")}
+        if "n_chains" in content:
+            known["agreement"] = ChainAgreement.restored(tensors, content["n_chains"])
         return cls(parameters, posterior, vocabulary, **content["state"], **known)
 
 
 def stored_parameters(content: dict[str, Any]) -> Parameters:
-    """The parameters that a model was stored with."""
+    """The parameters that a model was stored with; those that it came before have their defaults."""
+    stored = {**DEFAULTS[content["class"]], **content["parameters"]}
     values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in content["parameters"].items()
+        name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
     }
     if values["init"] not in (None, "draws", "kmeans", "random"):  # another model, which has done its part
         values["init"] = None

@@ -3,19 +3,17 @@
 import time
 from collections.abc import Callable
 from typing import Any, cast
-from warnings import warn
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from diln.engine.threads import Threads, even_cut
-from diln.errors import DilnWarning
 from diln.inference import loops, start
 from diln.inference.documents import Array
 from diln.inference.loops import Look, Progress
 from diln.inference.posterior import Posterior
 from diln.inference.sampling.sampled import Sampled
-from diln.models import sampling
+from diln.models import chains, sampling
 from diln.models.checkpoints import Checkpoints
 from diln.models.counts import HeadRows, Rows, as_rows, in_halves
 from diln.models.fitted import Fitted, check_terms
@@ -38,7 +36,7 @@ def fit(
     seed = seed_of(parameters.random_state)
     with Threads(parameters.jobs) as threads:
         if parameters.inference == "sampling":
-            fitted = sampling.fit(parameters, rows, vocabulary, seed, threads, look, checkpoints)
+            fitted = chains.fit(parameters, rows, vocabulary, seed, threads, look, checkpoints)
         else:
             if checkpoints is not None:
                 raise ValueError("checkpoints are for inference='sampling'; fit without them")
@@ -46,19 +44,7 @@ def fit(
             run = _online if parameters.learning_method == "online" else _batch
             run(fitted, rows, threads, look)
         fitted.refresh(threads)
-    _warn_of_too_few(fitted)
     return fitted
-
-
-def _warn_of_too_few(fitted: Fitted) -> None:
-    size = fitted.parameters.truncation
-    if not fitted.parameters.keeps_all and fitted.parameters.n_components != "auto" and fitted.n_topics == size > 1:
-        warn(
-            f"all {size} topics are in use, so there may be more; fit again with a larger n_components, or leave it "
-            "out",
-            DilnWarning,
-            stacklevel=4,
-        )
 
 
 def begin(parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, threads: Threads) -> Fitted:

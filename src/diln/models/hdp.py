@@ -6,7 +6,7 @@ from diln.models.base import TopicModel
 
 
 class HDP(TopicModel):
-    """A topic model that learns how many topics there are.
+    """A topic model that learns topics, as many as help to tell the documents apart.
 
     Parameters
     ----------
@@ -59,9 +59,14 @@ class HDP(TopicModel):
         Updates of a new document at most; 50 unless given, 100 of variational inference.
     n_states : int, optional
         Late states of the chain that the model is the mean of; 50 unless given, 10 of "grow", and no more than half the
-        sweeps. Of sampling alone, as are the next three.
+        sweeps. Of sampling alone, as are the next four.
     keep_states : int
         How many of these are kept for ``perplexity(method="draws")``, the last ones; online learning keeps none.
+    n_chains : int
+        Chains over the same documents. The first is the model, with the same bits for any number of chains; chain i,
+        from 0 on, has the bits of a fit with ``random_state + i``. The others tell which topics another run
+        finds again: see ``diln.analysis``. As many run side by side as there are threads. ``partial_fit`` uses one
+        chain, and forgets what others told.
     warm_up : int
         Of no effect: sweeps before locations, of which there are none.
     polya_gamma : "matched" or "exact"
@@ -88,7 +93,8 @@ class HDP(TopicModel):
     topic_weights_ : ndarray (n_topics,)
         Share of the tokens that each topic holds.
     n_topics_ : int
-        Topics in use: those that hold at least one in 500 tokens.
+        Topics in use: those that hold at least one in 500 tokens. It says how finely a model of this size tells the
+        corpus apart, and is not a property of the corpus.
     alpha_, beta_ : float
         Concentrations of the weights in the corpus and in documents.
     history_ : list of dict
@@ -124,6 +130,7 @@ class HDP(TopicModel):
         max_doc_update_iter: int | None = None,
         n_states: int | None = None,
         keep_states: int = 0,
+        n_chains: int = 1,
         warm_up: int = 20,
         polya_gamma: str = "matched",
         init: Any = None,
@@ -150,6 +157,7 @@ class HDP(TopicModel):
         self.max_doc_update_iter = max_doc_update_iter
         self.n_states = n_states
         self.keep_states = keep_states
+        self.n_chains = n_chains
         self.warm_up = warm_up
         self.polya_gamma = polya_gamma
         self.init = init

@@ -53,9 +53,14 @@ class LDA(TopicModel):
         Updates of a new document at most; 50 unless given, 100 of variational inference.
     n_states : int, optional
         Late states of the chain that the model is the mean of; 50 unless given, 10 of "grow", and no more than half the
-        sweeps. Of sampling alone, as are the next three.
+        sweeps. Of sampling alone, as are the next four.
     keep_states : int
         How many of these are kept for ``perplexity(method="draws")``, the last ones; online learning keeps none.
+    n_chains : int
+        Chains over the same documents. The first is the model, with the same bits for any number of chains; chain i,
+        from 0 on, has the bits of a fit with ``random_state + i``. The others tell which topics another run
+        finds again: see ``diln.analysis``. As many run side by side as there are threads. ``partial_fit`` uses one
+        chain, and forgets what others told.
     warm_up : int
         Of no effect: sweeps before locations, of which there are none.
     polya_gamma : "matched" or "exact"
@@ -79,7 +84,8 @@ class LDA(TopicModel):
     topic_weights_ : ndarray (n_components,)
         Share of the tokens that each topic holds.
     n_topics_ : int
-        Topics in use: those that hold at least one in 500 tokens.
+        Topics in use: those that hold at least one in 500 tokens. It says how finely a model of this size tells the
+        corpus apart, and is not a property of the corpus.
     doc_topic_prior_ : ndarray (n_components,)
         Parameters of the documents' Dirichlet prior.
     history_ : list of dict
@@ -113,6 +119,7 @@ class LDA(TopicModel):
         max_doc_update_iter: int | None = None,
         n_states: int | None = None,
         keep_states: int = 0,
+        n_chains: int = 1,
         warm_up: int = 20,
         polya_gamma: str = "matched",
         init: Any = None,
@@ -137,6 +144,7 @@ class LDA(TopicModel):
         self.max_doc_update_iter = max_doc_update_iter
         self.n_states = n_states
         self.keep_states = keep_states
+        self.n_chains = n_chains
         self.warm_up = warm_up
         self.polya_gamma = polya_gamma
         self.init = init

@@ -80,6 +80,7 @@ class Parameters(ABC):
     max_doc_update_iter: int | None
     n_states: int | None
     keep_states: int
+    n_chains: int
     warm_up: int
     polya_gamma: str
     init: Any
@@ -103,6 +104,11 @@ class Parameters(ABC):
             if getattr(self, name) is not None:
                 check_whole(name, getattr(self, name), 1)
         check_whole("keep_states", self.keep_states, 0)
+        check_whole("n_chains", self.n_chains, 1)
+        if self.n_chains > 1 and self.inference != "sampling":
+            raise ValueError(
+                f"n_chains is {self.n_chains}, and chains are of inference='sampling'; leave it out, or fit by sampling"
+            )
         check_whole("warm_up", self.warm_up, 0)
         check_choice("polya_gamma", self.polya_gamma, ("matched", "exact"))
         self.check_learned("topic_word_prior", self.topic_word_prior)
@@ -388,6 +394,7 @@ COMMON: dict[str, Any] = {
     "max_doc_update_iter": None,
     "n_states": None,
     "keep_states": 0,
+    "n_chains": 1,
     "warm_up": 20,
     "polya_gamma": "matched",
     "init": None,

@@ -21,7 +21,7 @@ from diln.inference.sampling.state import Documents, State
 from diln.inference.sampling.sweep import draw_given, draw_tokens, no_places, recount
 from diln.inference.sampling.tokens import Tokens
 from diln.models import start
-from diln.models.checkpoints import Checkpoints, fingerprint
+from diln.models.checkpoints import Checkpoints
 from diln.models.counts import MOST_TOKENS, Rows, whole
 from diln.models.files import StoredModel
 from diln.models.fitted import Fitted
@@ -40,11 +40,12 @@ BEGINNING, LAST = 20, 21  # what streams are for
 
 def fit(
     parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, threads: Threads, look: Look | None,
-    checkpoints: Checkpoints | None,
+    keeper: "Keeper",
 ) -> Fitted:  # fmt: skip
-    """Fit a model by sampling, or go on with a fit that was stopped."""
-    keeper = Keeper(checkpoints, fingerprint(parameters, rows, vocabulary) if checkpoints else {}, vocabulary)
+    """Fit one chain, or go on with one that was stopped."""
     method, found = parameters.method(rows.n_docs, rows.n_tokens), keeper.found()
+    if found is not None and seed_in(found) != seed:  # left by a fit that was begun with a seed drawn for it
+        found = None
     if found is not None and look is not None:
         for entry in found.content.get("fitted", found.content)["history"]:
             look.look(Progress(**entry))
@@ -52,7 +53,6 @@ def fit(
         fitted = Fitted.restored(found.content["fitted"], dict(found.tensors), vocabulary)
         fitted.parameters = parameters  # those that do not matter to the result may be others
     else:
-        seed = seed if found is None else found.content["seed"]
         population = float(parameters.total_samples or rows.n_docs) if method == "online" else float(rows.n_docs)
         fitted = begin(parameters, rows, vocabulary, seed, method, population, threads, look, keeper, found)
     if method == "online":
@@ -191,9 +191,9 @@ def finished(run: Run, threads: Threads, scale: float) -> Sampled:
     state = state.chosen(order)
     state.table *= np.float32(scale)
     state.totals *= scale
-    return Sampled(
-        state, running, chain.prior, chain.seed, run.average.n_states, [one.chosen(order) for one in run.kept]
-    )
+    kept, places = [one.chosen(order) for one in run.kept], np.ix_(order, order)
+    products, spread = (None if one is None else one[places] for one in (run.average.products, run.average.spread))
+    return Sampled(state, running, chain.prior, chain.seed, run.average.n_states, kept, products, spread)
 
 
 def running_of(chain: Chain, threads: Threads) -> Running:
@@ -224,8 +224,9 @@ def pass_over(fitted: Fitted, rows: Rows, threads: Threads, look: Look | None, k
         fitted.note(progress)
         if look is not None:
             look.look(progress)
-        keeper.steps(fitted)
-        if parameters.max_time is not None and seconds >= parameters.max_time:
+        late = parameters.max_time is not None and seconds >= parameters.max_time
+        keeper.steps(fitted, done=late or fitted.steps == epochs * len(batches))
+        if late:
             break
 
 
@@ -239,7 +240,7 @@ def learn(fitted: Fitted, counts: csr_array, iteration: int, threads: Threads) -
     score = 0.0
     if counts.nnz:  # else there is nothing to learn, and old documents are not to be forgotten for it
         score = posterior.learn(whole(counts), fitted.steps, rho, fitted.population / counts.shape[0], threads)
-        posterior.states.clear()  # which know nothing of these documents
+        fitted.agreement = None  # which knows nothing of these documents
     fitted.steps += 1
     fitted.seen += counts.shape[0]
     return Progress(
@@ -248,11 +249,19 @@ def learn(fitted: Fitted, counts: csr_array, iteration: int, threads: Threads) -
     )  # fmt: skip
 
 
-class Keeper:
-    """Writes a fit down when it is time to."""
+def seed_in(found: StoredModel) -> int:
+    """The seed of a chain that was stopped."""
+    content = found.content
+    return int(content["fitted"]["state"]["seed"] if content["phase"] == "online" else content["seed"])
 
-    def __init__(self, checkpoints: Checkpoints | None, fingerprint: dict[str, Any], vocabulary: list[str]) -> None:
-        self.checkpoints, self.fingerprint, self.vocabulary = checkpoints, fingerprint, vocabulary
+
+class Keeper:
+    """Writes a chain down when it is time to, and where ``last`` says so when it is done."""
+
+    def __init__(
+        self, checkpoints: Checkpoints | None, fingerprint: dict[str, Any], vocabulary: list[str], *, last: bool = False
+    ) -> None:
+        self.checkpoints, self.fingerprint, self.vocabulary, self.last = checkpoints, fingerprint, vocabulary, last
 
     def found(self) -> StoredModel | None:
         """What an earlier fit has left, if it is to be taken up."""
@@ -260,13 +269,13 @@ class Keeper:
 
     def chain(self, run: Run, seed: int, history: list[dict[str, Any]]) -> None:
         """A sweep is done."""
-        if self.checkpoints is not None and self.checkpoints.due:
+        if self.checkpoints is not None and (self.checkpoints.due or (self.last and run.done)):
             numbers, tensors = loops.stored(run)
             self._write({"phase": "chain", "seed": seed, "run": numbers, "history": history}, tensors)
 
-    def steps(self, fitted: Fitted) -> None:
-        """A step is done."""
-        if self.checkpoints is not None and self.checkpoints.due:
+    def steps(self, fitted: Fitted, *, done: bool) -> None:
+        """A step is done, or all are."""
+        if self.checkpoints is not None and (self.checkpoints.due or (self.last and done)):
             content, tensors = fitted.stored()
             self._write({"phase": "online", "fitted": content}, tensors)
 

@@ -1,7 +1,6 @@
-"""A chain of states of all documents and the corpus, sweep by sweep, and the average of its late states."""
+"""A chain of states of all documents and the corpus, sweep by sweep."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -114,29 +113,3 @@ class Chain:
         """Go on with these topics alone; tokens of others are drawn anew in the next sweep."""
         self.state = self.state.chosen(topics)
         self.everything.renamed(topics)
-
-
-@dataclass(slots=True)
-class Average:
-    """The mean of some states. Topics keep their columns along a chain, so their counts can be averaged."""
-
-    n_states: int = 0
-    sums: dict[str, Any] = field(default_factory=dict)
-
-    def add(self, state: State) -> None:
-        """Take a state in."""
-        for name in ("prior", "alpha", "variance"):
-            self.sums[name] = self.sums.get(name, 0.0) + getattr(state, name)
-        for name, array in state.tensors().items():
-            if name in self.sums:
-                self.sums[name] += array
-            else:
-                self.sums[name] = array.copy()
-        self.n_states += 1
-
-    def state(self, like: State) -> State:
-        """The mean."""
-        means: dict[str, Any] = {name: value / self.n_states for name, value in self.sums.items()}
-        for name, array in like.tensors().items():
-            means[name] = means[name].astype(array.dtype)
-        return State(**means, n_topics=like.n_topics, truncation=like.truncation)

@@ -10,7 +10,8 @@ import numpy as np
 from diln.engine.threads import Threads
 from diln.inference.documents import Array
 from diln.inference.loops import Progress, topics_in_use
-from diln.inference.sampling.chain import Average, Chain
+from diln.inference.sampling.average import Average
+from diln.inference.sampling.chain import Chain
 from diln.inference.sampling.merge import merge
 from diln.inference.sampling.state import State
 from diln.inference.sampling.tidy import tidy

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from diln.engine.threads import Threads
@@ -13,11 +14,13 @@ from diln.inference.documents import Array
 from diln.inference.gaussian_weights import GaussianWeights
 from diln.inference.known import Inferred, Known
 from diln.inference.posterior import settled_documents
-from diln.inference.sampling.corpus_step import Prior
+from diln.inference.sampling.corpus_step import Places, Prior, precisions
 from diln.inference.sampling.log_weights import LIFT
 from diln.inference.sampling.online import Running, step
 from diln.inference.sampling.settle import settle
 from diln.inference.sampling.state import State
+
+OVER_STATES = ("products", "spread")  # what is known of several states beside their mean
 
 
 @dataclass
@@ -30,6 +33,8 @@ class Sampled(Known):
     seed: int
     n_states: int = 1  # states that were averaged
     states: list[State] = field(default_factory=list)  # those kept
+    products: Array | None = None  # (n_topics, n_topics) float32: mean of ell_i . ell_j over the states averaged
+    spread: Array | None = None  # (n_topics, n_topics) float32: deviation of the covariance over the states averaged
     _topics: Array | None = field(default=None, init=False, repr=False)
     _weights: GaussianWeights | None = field(default=None, init=False, repr=False)
 
@@ -66,7 +71,34 @@ class Sampled(Known):
         """Covariance of the topics' log weights (n_topics, n_topics), of a model that has it."""
         if self.state.weighed:
             return self.weights.covariance
+        if self.products is not None:
+            return self.products.astype(np.float64)
         return self.locations @ self.locations.T if self.state.n_dims else None
+
+    @property
+    def placed(self) -> NDArray[np.bool_]:
+        """For each topic whether its location is told from the origin (n_topics,).
+
+        It is where the mean location is longer than what the states are apart: where its square is more than half the
+        mean square of the location's length. Where only one location is known, that is told from the origin unless it
+        is there.
+        """
+        if self.state.weighed:
+            return np.ones(self.n_topics, bool)
+        squares = (self.locations**2).sum(axis=1)
+        return np.asarray(squares > (0 if self.products is None else np.diag(self.products) / 2))
+
+    def some_spread(self) -> Array | None:
+        """The spread over states; of a stream that of the posterior, given where its documents are."""
+        if self.spread is not None:
+            return self.spread
+        if self.state.weighed:
+            return spread_of_scatter(self.weights.covariance, float(self.running.moments[0, 0]))
+        size, dims = self.state.n_topics, self.state.n_dims
+        if not dims:
+            return None
+        places = Places(self.running.precision[:size], self.running.linear[:, :size])
+        return spread_of_products(self.locations, np.linalg.inv(precisions(places, dims, self.state.variance)))
 
     @property
     def alpha(self) -> float | None:
@@ -109,6 +141,8 @@ class Sampled(Known):
     def learn(self, counts: csr_array, number: int, rho: float, scale: float, threads: Threads) -> float:
         """One stochastic step, the ``number``-th, with these documents; returns the mean score of a token."""
         self._topics = self._weights = None
+        self.states.clear()  # which know nothing of these documents
+        self.products = self.spread = None
         return step(self.state, self.running, counts, (self.seed, number), rho, scale, self.spec, threads)
 
     def tensors(self) -> dict[str, Array]:
@@ -116,6 +150,7 @@ class Sampled(Known):
         return {
             **self.state.tensors(),
             **self.running.tensors(),
+            **{name: getattr(self, name) for name in OVER_STATES if getattr(self, name) is not None},
             **{f"{name}.{i}": value for i, state in enumerate(self.states) for name, value in state.tensors().items()},
         }
 
@@ -137,7 +172,25 @@ class Sampled(Known):
         running = Running(**{one.name: tensors[one.name] for one in fields(Running) if one.name in tensors})
         states = [State.restored(tensors, one, f".{i}") for i, one in enumerate(numbers["states"])]
         state = State.restored(tensors, numbers["state"])
-        return cls(state, running, Prior(**spec), seed, numbers["n_states"], states)
+        found = {name: tensors.get(name) for name in OVER_STATES}
+        return cls(state, running, Prior(**spec), seed, numbers["n_states"], states, **found)
+
+
+def spread_of_products(locations: Array, covariances: Array) -> Array:
+    """Deviation of ell_i . ell_j (n_topics, n_topics), independent Gaussians of means (n_topics, d) and covariances.
+
+    Its variance is ell_i' S_j ell_i + ell_j' S_i ell_j + tr S_i S_j.
+    """
+    size = len(locations)
+    flat = covariances.reshape(size, -1)
+    one_sided = np.einsum("ia,ib->iab", locations, locations).reshape(size, -1) @ flat.T
+    return np.asarray(np.sqrt(one_sided + one_sided.T + flat @ flat.T), np.float32)
+
+
+def spread_of_scatter(covariance: Array, n_docs: float) -> Array:
+    """Deviation of a covariance (n_topics, n_topics) that is learned from so many Gaussian documents."""
+    variances = np.diag(covariance)
+    return np.asarray(np.sqrt((np.outer(variances, variances) + covariance**2) / max(n_docs, 1.0)), np.float32)
 
 
 def _fields(record: Any) -> dict[str, Any]:

@@ -1,0 +1,144 @@
+"""Several chains over the same documents, side by side: the first is the model, the others say how sure it is."""
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import replace
+from typing import Any
+
+from diln.engine.threads import Threads
+from diln.inference.loops import Look, Progress
+from diln.models import sampling
+from diln.models.agreement import ChainAgreement, Summary
+from diln.models.checkpoints import Checkpoints, fingerprint
+from diln.models.counts import Rows
+from diln.models.fitted import Fitted
+from diln.models.parameters import Parameters
+from diln.models.sampling import Keeper, seed_in
+
+SHOWN_EVERY = 0.5  # seconds from one look at chains that go on to the next, once the model's own is done
+
+
+class Stopped(Exception):  # noqa: N818
+    """Another chain has failed, or all were interrupted: this one ends."""
+
+
+def fit(
+    parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, threads: Threads, look: Look | None,
+    checkpoints: Checkpoints | None,
+) -> Fitted:  # fmt: skip
+    """Fit a model by sampling, or go on with a fit that was stopped; chain i has the bits of a fit with ``seed`` + i.
+
+    As many chains run at a time as there are threads for, and share them: how many there are changes no bit.
+    """
+    number = parameters.n_chains
+    told = fingerprint(parameters, rows, vocabulary) if checkpoints is not None else {}
+    keepers = [_keeper(checkpoints, i, told, vocabulary, last=number > 1) for i in range(number)]
+    if not isinstance(parameters.random_state, int):  # else it is that of all chains that were stopped, too
+        seed = next((seed_in(found) - i for i, one in enumerate(keepers) if (found := one.found())), seed)
+    if number == 1:
+        return sampling.fit(parameters, rows, vocabulary, seed, threads, look, keepers[0])
+
+    def chain(i: int, threads: Threads, look: Look) -> Fitted:
+        return sampling.fit(parameters, rows, vocabulary, seed + i, threads, look, keepers[i])
+
+    fitted, others = Together(number, threads.n_jobs, look).run(chain)
+    fitted.agreement = ChainAgreement.of(fitted.posterior, others)
+    return fitted
+
+
+def _keeper(
+    checkpoints: Checkpoints | None, number: int, told: dict[str, Any], vocabulary: list[str], *, last: bool
+) -> Keeper:
+    own = checkpoints.of_chain(number) if checkpoints is not None and number else checkpoints
+    return Keeper(own, told, vocabulary, last=last)
+
+
+class Together:
+    """Chains under way: the first in this thread, as many others beside it as there are jobs for.
+
+    This thread goes on with others that nobody has begun when the first is done. It alone looks, so that what looks on
+    may raise, and an interrupt ends all.
+    """
+
+    def __init__(self, number: int, n_jobs: int, look: Look | None) -> None:
+        self.number, self.inner = number, look
+        self.at_once = min(number, n_jobs)
+        self.jobs = n_jobs // self.at_once
+        self.waiting = deque(range(1, number))
+        self.found: dict[int, Summary] = {}
+        self.latest: dict[int, Progress] = {}  # of chains in other threads
+        self.stop = threading.Event()
+
+    def run(self, chain: Callable[[int, Threads, Look], Fitted]) -> tuple[Fitted, list[Summary]]:
+        """The first chain's model, and what is kept of the others, in order."""
+        with ThreadPoolExecutor(max(1, self.at_once - 1)) as pool:
+            beside = [pool.submit(self._others, chain, shown=False) for _ in range(self.at_once - 1)]
+            try:
+                with Threads(self.jobs) as threads:
+                    first = chain(0, threads, _Watch(self, 0, shown=True))
+                self._others(chain, shown=True)
+                self._wait(beside)
+            except BaseException as error:
+                self.stop.set()
+                _raise_what_stopped(beside, error)
+                raise
+        return first, [self.found[i] for i in range(1, self.number)]
+
+    def _others(self, chain: Callable[[int, Threads, Look], Fitted], *, shown: bool) -> None:
+        """Fit chains that nobody has begun, one after the other, and keep what is asked of each."""
+        while self.waiting and not self.stop.is_set():
+            try:
+                number = self.waiting.popleft()
+            except IndexError:  # another thread was faster
+                return
+            try:
+                with Threads(self.jobs) as threads:
+                    self.found[number] = Summary.of(chain(number, threads, _Watch(self, number, shown=shown)).posterior)
+            except BaseException:
+                self.stop.set()
+                raise
+            self.latest.pop(number, None)
+
+    def _wait(self, beside: list[Future[None]]) -> None:
+        """Show the chains that go on until all are done."""
+        while (left := wait(beside, SHOWN_EVERY).not_done) and not self.stop.is_set():
+            number = min(self.latest, default=None)
+            if number is not None and (progress := self.latest.get(number)):
+                self.show(number, progress)
+            beside = list(left)
+        for one in beside:
+            one.result()
+
+    def show(self, number: int, progress: Progress) -> None:
+        """Have a chain's progress looked at, with how many chains there are and are done."""
+        if self.inner is not None:
+            done = len(self.found) + (number > 0)  # the first is, before another is shown
+            self.inner.look(replace(progress, chain=number + 1, chains_done=done))
+
+
+class _Watch:
+    """Looks at a chain: shows it, or keeps its latest; ends it where all are to end."""
+
+    def __init__(self, together: Together, number: int, *, shown: bool) -> None:
+        self.together, self.number, self.shown = together, number, shown
+
+    def look(self, progress: Progress) -> None:
+        """A sweep or a step is done."""
+        if self.together.stop.is_set():
+            raise Stopped
+        if self.shown:
+            self.together.show(self.number, progress)
+        else:
+            self.together.latest[self.number] = progress
+
+
+def _raise_what_stopped(beside: list[Future[None]], error: BaseException) -> None:
+    """Raise the error of another chain where this one has ended for it."""
+    if not isinstance(error, Stopped):
+        return
+    for one in beside:
+        found = one.exception()
+        if found is not None and not isinstance(found, Stopped):
+            raise found from None
