@@ -538,11 +538,13 @@ def test_the_defaults_that_help_shows_are_those_of_the_parameters():
     assert shown.pop("n_components") == f"{diln_has['n_components']}, LDA and CTM {lda_has['n_components']}"
     assert ctm_has["n_components"] == lda_has["n_components"]
     assert (shown.pop("covariance_prior"), ctm_has["covariance_prior"]) == ("topics", None)
-    sweeps = [parameters_of("DILN", {}).sampling_plan(method, 100).max_iter for method in ("batch", "grow")]
+    plans = [parameters_of("DILN", {}).sampling_plan(method, 100) for method in ("batch", "grow")]
+    sweeps = plans[1].max_iter
     bound = f"variational {parameters.PASSES}, online {parameters.EPOCHS}"
-    sampled = f"{sweeps[0]}, grow {sweeps[1]}, fewer beyond {parameters.MANY} topics, online {sampling.EPOCHS}"
+    by_topics = f"{parameters.LEAST_SWEEPS} to {parameters.MOST_SWEEPS} by the number of topics"
+    sampled = f"{by_topics}, grow {sweeps}, online {sampling.EPOCHS}"
     assert shown.pop("max_iter") == f"{sampled}; {bound}"
-    assert shown.pop("n_states") == f"{parameters.STATES}, grow {parameters.GROWN_STATES}"
+    assert shown.pop("n_states") == f"{parameters.STATES} to {plans[0].n_states}, grow {plans[1].n_states}"
     assert shown.pop("topic_word_prior") == f"by the number of topics; variational {second['topic_word_prior']}"
     assert second["location_variance"] is None
     assert shown.pop("location_variance") == f"{first['location_variance']}; variational 1 / dims"

@@ -145,7 +145,7 @@ PARAMETERS: Options = {
             "--passes",
             "--max-iter",
             help="Sweeps or passes over the documents at most.",
-            show_default="150, grow 105, fewer beyond 400 topics, online 1; variational 100, online 5",
+            show_default="60 to 250 by the number of topics, grow 105, online 1; variational 100, online 5",
         ),
     ],
     "max_time": Annotated[
@@ -163,7 +163,7 @@ PARAMETERS: Options = {
     ],
     "n_states": Annotated[
         int | None,
-        _learning("--states", help="Sampling: last sweeps whose mean is the model.", show_default="50, grow 10"),
+        _learning("--states", help="Sampling: last sweeps whose mean is the model.", show_default="50 to 83, grow 10"),
     ],
     "keep_states": Annotated[
         int | None,

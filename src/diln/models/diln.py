@@ -51,8 +51,8 @@ class DILN(TopicModel):
         Step t of online learning has length ``(learning_offset + t) ** -learning_decay``, t from 0; 0.6 and 20 unless
         given, 0.6 and 25 of variational inference.
     max_iter : int, optional
-        Sweeps at most. Default: 150, with "grow" 105, and with more than 400 topics (400 / topics)^0.6 times as many;
-        with "online" 1 pass over the documents. Variational inference: 100 passes in batch, 5 online.
+        Sweeps at most. Default: 150 (400 / topics)^0.6, from 60 to 250; with "grow" 105, and fewer beyond 400 topics; with
+        "online" 1 pass over the documents. Variational inference: 100 passes in batch, 5 online.
     max_time : float, optional
         Seconds after which sampling ends, with what it has by then. Of sampling alone.
     tol : float, optional
@@ -71,8 +71,8 @@ class DILN(TopicModel):
     max_doc_update_iter : int, optional
         Updates of a new document at most; 50 unless given, 100 of variational inference.
     n_states : int, optional
-        Late states of the chain that the model is the mean of; 50 unless given, 10 of "grow", and no more than half the
-        sweeps. Of sampling alone, as are the next four.
+        Late states of the chain that the model is the mean of. Default: a third of the sweeps, at least 50; with "grow"
+        10. No more than half the sweeps. Sampling only, as are the next four.
     keep_states : int
         How many of these are kept for ``perplexity(method="draws")``, the last ones; online learning keeps none.
     n_chains : int

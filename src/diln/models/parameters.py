@@ -15,7 +15,7 @@ from diln.inference.weights import DirichletWeights, LocatedWeights, StickWeight
 from diln.models.checks import as_pair, check_choice, check_number, check_whole
 
 GROWN = 20_000  # documents from which on sampling begins with some of them
-STAGES = ((20_000, 60), (60_000, 20))  # documents, sweeps of up to MANY topics
+STAGES = ((20_000, 60), (60_000, 20))  # documents, sweeps with up to MANY topics
 GROWN_SWEEPS, GROWN_STATES = 25, 10  # over all documents, once they are in play
 IN_MEMORY = 200_000_000  # tokens whose topics are kept in memory, unless told otherwise
 INFERENCES = ("sampling", "variational")
@@ -36,8 +36,8 @@ SETTLED: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 PASSES = 100  # of variational inference at most, in batch, unless told otherwise
 EPOCHS = 5  # of it online
-SWEEPS, STATES = 150, 50  # of sampling at most, of up to MANY topics, and of them averaged
-MANY, LEAST_SWEEPS = 400, 60  # beyond so many topics a fit has fewer sweeps, for each takes longer; and no fewer
+SWEEPS, STATES = 150, 50  # of sampling at most, with MANY topics, and of them averaged
+MANY, LEAST_SWEEPS, MOST_SWEEPS = 400, 60, 250  # with more topics there are fewer sweeps, for each takes longer
 SHORTENING = 0.6  # power of the number of topics that sweeps fall with: it keeps their product with time about the same
 MANY_PRIOR, SHARPENING = 0.015, 0.7  # gamma_0 of MANY topics, and the power of their number that it falls with
 WIDEST_PRIOR = 0.2  # gamma_0 at most
@@ -182,13 +182,15 @@ class Parameters(ABC):
 
     def sampling_plan(self, method: str, n_topics: int) -> SamplingPlan:
         """How long sampling of so many topics is to go on, and in what steps."""
-        share = min(1.0, max((MANY / n_topics) ** SHORTENING, LEAST_SWEEPS / SWEEPS))
+        most_share = 1.0 if method == "grow" else MOST_SWEEPS / SWEEPS
+        share = min(most_share, max((MANY / n_topics) ** SHORTENING, LEAST_SWEEPS / SWEEPS))
         stages = tuple((size, round(share * sweeps)) for size, sweeps in STAGES) if method == "grow" else ()
         default = sum(sweeps for _, sweeps in stages) + round(share * (GROWN_SWEEPS if stages else SWEEPS))
         most = default if self.max_iter is None else self.max_iter
         if most < default:  # as much of it with few documents as there would be
             stages = tuple((size, sweeps * most // default) for size, sweeps in stages)
-        states = (GROWN_STATES if stages else STATES) if self.n_states is None else self.n_states
+        default_states = GROWN_STATES if stages else round(max(1.0, share) * STATES)
+        states = default_states if self.n_states is None else self.n_states
         left = most - sum(sweeps for _, sweeps in stages)  # over all documents
         return SamplingPlan(
             max_iter=most,
