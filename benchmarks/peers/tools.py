@@ -17,7 +17,6 @@ from peers.watch import Array, State, Watch
 
 Own = Callable[[csr_array], Array]
 OursOwn = Callable[[csr_array], tuple[Array, float]]
-OUR_SWEEPS, GROWN, GROWN_SWEEPS = 150, 20_000, 105  # sweeps of ours unless told, and beyond so many documents
 INFERRED = 100  # sweeps of tomotopy's own inference of a test document
 CHUNKS = 128, 4096  # documents of a stochastic step: a tenth of all of them, from, to
 GENSIM_CHUNK = 2000  # of gensim's LDA at least: its own, and on validation documents better than fewer
@@ -40,14 +39,18 @@ def chunk_size(counts: csr_array) -> int:
 
 def ours(folder: Path, watch: Watch, seed: int, eta: float, model: str, share: float = 1.0, **told: Any) -> OursOwn:
     import diln
+    from diln.models.parameters import parameters_of
+    from diln.models.sampling import planned
 
     train = diln.Corpus.open(folder / "train")
     if share < 1:
-        told["max_iter"] = round(share * (OUR_SWEEPS if len(train) <= GROWN else GROWN_SWEEPS))
+        known = parameters_of(model, told)
+        plan = planned(known, known.method(len(train), train.n_tokens), train.n_tokens)
+        told["max_iter"] = round(share * plan.max_iter)
     watch.start()
     fitted = getattr(diln, model)(random_state=seed, n_jobs=watch.threads, **told).fit(train)
-    known = fitted.fitted_.posterior
-    watch.over(fitted.n_iter_, lambda: State.of(fitted.topic_word_, known.a0, known.topic_tokens))
+    found = fitted.fitted_.posterior
+    watch.over(fitted.n_iter_, lambda: State.of(fitted.topic_word_, found.a0, found.topic_tokens))
     held_out = csr_array(load_npz(folder / "held_out.npz"))
     return lambda observed: (fitted.transform(observed), fitted.perplexity(observed, held_out))
 

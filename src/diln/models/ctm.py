@@ -39,8 +39,8 @@ class CTM(TopicModel):
         Step t of online learning has length ``(learning_offset + t) ** -learning_decay``, t from 0; 0.6 and 20 unless
         given, 0.6 and 25 of variational inference.
     max_iter : int, optional
-        Sweeps at most. Default: 150 (400 / topics)^0.6, from 60 to 250; with "grow" 105, and fewer beyond 400 topics; with
-        "online" 1 pass over the documents. Variational inference: 100 passes in batch, 5 online.
+        Sweeps at most. Default: 150 (400 / topics)^0.6, from 60 to 250; with "grow" 105, and fewer beyond 400 topics;
+        with "online" 1 pass over the documents. Variational inference: 100 passes in batch, 5 online.
     max_time : float, optional
         Seconds after which sampling ends, with what it has by then. Of sampling alone.
     tol : float, optional
