@@ -1,0 +1,106 @@
+"""Whether another run would show the same: lifts of matched topics from seed to seed, and pairs that are called sure.
+
+python benchmarks/agreement.py DATA [--corpora newsarticles2016] [--topics 20 50 100 auto] [--seeds 5] [--out FILE]
+
+DATA holds a folder for each corpus with counts.npz (a scipy sparse matrix). DILN is fitted to all documents with the
+defaults, once for each seed. For every two seeds, of topics in use that are matched (affinity above 0.5) and placed in
+both: the correlation, over pairs of topics, of the log lift in the one and in the other; and of the correlation of
+ln theta over documents, which needs no locations and says how much the topics themselves allow. Then all seeds but the
+last are the chains of one model, and the last says whether pairs that are called sure have their sign in a further one.
+"""
+
+import argparse
+import json
+import time
+import warnings
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, load_npz
+
+from diln import DILN
+from diln.analysis.given import in_use
+from diln.models.agreement import ChainAgreement, Summary, places_of
+
+LEAST = 1e-12  # of a proportion whose logarithm is taken
+
+
+def pairs_of(matrix: NDArray[Any], topics: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.asarray(matrix[np.ix_(topics, topics)][np.triu_indices(len(topics), 1)], np.float64)
+
+
+def told(model: DILN) -> NDArray[np.bool_]:
+    """Topics that take part in lists of pairs."""
+    return np.asarray(in_use(model) & model.fitted_.posterior.placed)
+
+
+def agreement(models: list[DILN], thetas: list[NDArray[np.float64]]) -> dict[str, float]:
+    """Means over every two models."""
+    lifts: list[float] = []
+    logs: list[float] = []
+    shares: list[float] = []
+    for i, j in combinations(range(len(models)), 2):
+        place = places_of(models[i].topic_word_, models[j].topic_word_)
+        chosen = np.flatnonzero((place >= 0) & told(models[i]) & told(models[j])[place])
+        shares.append(len(chosen) / told(models[i]).sum())
+        for found, known in ((lifts, [one.topic_covariance_ for one in models]), (logs, thetas)):
+            both = pairs_of(known[i], chosen), pairs_of(known[j], place[chosen])
+            found.append(float(np.corrcoef(*both)[0, 1]))
+    return {"log_lift": float(np.mean(lifts)), "ln_theta": float(np.mean(logs)), "matched": float(np.mean(shares))}
+
+
+def further(models: list[DILN]) -> dict[str, float]:
+    """Pairs that all models but the last call sure, and the share of them with the same sign in the last."""
+    first, last = models[0].fitted_, models[-1].fitted_
+    known = ChainAgreement.of(first.posterior, [Summary.of(one.fitted_.posterior) for one in models[1:-1]])
+    judged = known.judged(told(models[0]))
+    if judged is None:
+        raise ValueError("the models have no correlations")
+    place = places_of(models[0].topic_word_, models[-1].topic_word_)
+    sure = np.argwhere(np.triu(judged.sure, k=1))
+    seen = sure[(place[sure] >= 0).all(axis=1)]
+    signs = np.sign(judged.log_lift[seen[:, 0], seen[:, 1]])
+    again = np.sign(last.covariance[place[seen[:, 0]], place[seen[:, 1]]])  # type: ignore[index]
+    size = int(told(models[0]).sum())
+    return {
+        "pairs": size * (size - 1) // 2, "sure": len(sure), "sure_seen": len(seen),
+        "same_sign": float((signs == again).mean()) if len(seen) else float("nan"),
+    }  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--corpora", nargs="+", default=["newsarticles2016"])
+    parser.add_argument("--topics", nargs="+", default=["20", "50", "100", "auto"])
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    rows = json.loads(given.out.read_text(encoding="utf-8")) if given.out and given.out.exists() else []
+    print("corpus            topics  r of log lift  of ln theta  matched   pairs    sure  same sign  CPU s", flush=True)
+    for corpus in given.corpora:
+        counts = csr_array(load_npz(given.data / corpus / "counts.npz"))
+        for topics in given.topics:
+            begun, size = time.process_time(), topics if topics == "auto" else int(topics)
+            models = [DILN(size, random_state=seed).fit(counts) for seed in range(given.seeds)]
+            thetas = [np.corrcoef(np.log(np.maximum(one.transform(counts), LEAST)).T) for one in models]
+            row = {
+                "corpus": corpus, "topics": topics, "seeds": given.seeds, **agreement(models, thetas),
+                **further(models), "cpu_s": time.process_time() - begun,
+            }  # fmt: skip
+            rows.append(row)
+            print(
+                f"{corpus:17} {topics:>6}  {row['log_lift']:13.2f}  {row['ln_theta']:11.2f}  {row['matched']:7.0%}  "
+                f"{row['pairs']:6}  {row['sure']:6}  {row['same_sign']:9.1%}  {row['cpu_s']:5.0f}",
+                flush=True,
+            )
+            if given.out:
+                given.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
