@@ -81,7 +81,7 @@ def test_the_rule_is_what_its_formula_says():
     own = values.var(axis=0, ddof=1)
     moderated = (PRIOR_DEGREES * own.mean() + 3 * own) / (PRIOR_DEGREES + 3)
     spread = np.sqrt(moderated * (1 + 1 / 4) + 0.3)
-    reach = stats.t.ppf(0.975, PRIOR_DEGREES + 3)
+    reach = stats.t.ppf(0.99, PRIOR_DEGREES + 3)
     np.testing.assert_allclose(judged.spread[PAIRS], spread, rtol=1e-5)
     np.testing.assert_allclose(judged.quantile[PAIRS], reach, rtol=1e-9)
     assert judged.sure[PAIRS].tolist() == (np.abs(values.mean(axis=0)) > reach * spread).tolist()

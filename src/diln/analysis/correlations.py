@@ -35,7 +35,7 @@ class Pair:
         Standard deviation of ``log_lift``: between chains and within them; of one chain within it, which is too small;
         None where nothing is known of it.
     low, high : float or None
-        Where the lift is, in 19 of 20 cases, in a further chain that finds both topics; None of one chain.
+        Where the lift is, in at least 19 of 20 cases, in a further chain that finds both topics; None of one chain.
     sure : bool or None
         Whether a further chain that finds both topics has the lift on the same side of 1 in at least 19 of 20 cases;
         None of one chain. The page on sampling has the rule.

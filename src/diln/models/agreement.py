@@ -19,7 +19,7 @@ from diln.prob.matching import SAME, matched
 Array = NDArray[Any]
 PRIOR_DEGREES = 4.0  # of freedom that the pooled variance between chains counts as, beside a pair's own
 MISSES = 4  # of so many chains one may lack a topic of a pair that is sure
-CHANCE = 0.95  # that a further chain has a sure pair's sign
+CHANCE = 0.98  # of a further chain within the quantile: more than 19 in 20, for spreads within chains are too small
 PREFIX = "agreement."  # of tensors' names
 
 
@@ -44,7 +44,7 @@ class Judged:
 
     log_lift: Array  # mean over the chains that have found both topics
     spread: Array  # standard deviation of a further chain's value from it, and of the truth from that
-    quantile: Array  # of Student's distribution: a further chain is within so many spreads in 19 of 20 cases
+    quantile: Array  # of Student's distribution: a further chain is within so many spreads
     sure: NDArray[np.bool_]
 
     @property
@@ -98,7 +98,7 @@ class ChainAgreement:
 
             spread^2 = v (1 + 1/n) + within
 
-        The pair is sure where |mean| > t spread, t the 97.5% quantile of Student's distribution with d_0 + n - 1
+        The pair is sure where |mean| > t spread, t the 99% quantile of Student's distribution with d_0 + n - 1
         degrees, and where n is all chains but at most one in four: then a further chain that finds both topics has the
         same sign in at least 19 of 20 cases.
         """
