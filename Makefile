@@ -16,7 +16,7 @@ demo: $(VENV)/.core
 	@rm -rf $(OUT)
 	$(BIN)/diln corpus build builtin:docs --output $(OUT)/corpus
 	@echo
-	$(BIN)/diln fit $(OUT)/corpus --output $(OUT)/model --seed 1
+	$(BIN)/diln fit $(OUT)/corpus --output $(OUT)/model --seed 1 --chains 4 --jobs -1
 	@echo
 	$(BIN)/diln topics $(OUT)/model --top 20
 	@echo

@@ -62,11 +62,11 @@ def pictures() -> dict[str, str]:
     with TemporaryDirectory() as folder, chdir(folder):
         Path("build/demo").mkdir(parents=True)
         picture("corpus build builtin:docs -o build/demo/corpus")
-        picture("fit build/demo/corpus -o build/demo/model --seed 1")
+        picture("fit build/demo/corpus -o build/demo/model --seed 1 --chains 4")
         return {
             "corpus-info": picture("corpus info build/demo/corpus", width=74),
-            "topics": picture("topics build/demo/model --top 20"),
-            "correlations": picture("correlations build/demo/model"),
+            "topics": picture("topics build/demo/model --top 20", width=90),
+            "correlations": picture("correlations build/demo/model", width=110),
         }
 
 
