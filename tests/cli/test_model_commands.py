@@ -97,7 +97,7 @@ def test_what_chains_agree_on_is_shown(chained):
     assert sure.n_sure < every.n_pairs
     for options, pairs in (((), sure), (("--all",), every)):
         done = diln("correlations", chained / "diln", "--pairs", 100, *options)
-        printed = re.findall(r"^ *([\d<>.]+x) +([\d<>.]+-[\d<>.]+x) +(yes|no|)", done.out, re.MULTILINE)
+        printed = re.findall(r"^ *([\d<>.]+x) +([\d<>.]+ to [\d<>.]+x) +(yes|no|)", done.out, re.MULTILINE)
         assert [(lift, between) for lift, between, _ in printed] == [
             (shown_lift(pair.lift), lift_range(pair.low, pair.high)) for pair in (*pairs.positive, *pairs.negative)
         ]
@@ -122,7 +122,7 @@ def test_a_lift_is_short_and_says_what_it_is():
     assert [shown_lift(value) for value in (3.24, 0.314, 12.4, 0.996, 1e4, 1e-4)] == (
         ["3.2x", "0.31x", "12x", "1.0x", ">999x", "<0.01x"]
     )
-    assert lift_range(1.94, 5.41) == "1.9-5.4x"
+    assert lift_range(1.94, 5.41) == "1.9 to 5.4x"
     assert lift_range(0.0, np.inf) == lift_range(None, None) == "unknown"
 
 
@@ -173,7 +173,7 @@ def test_info_says_what_a_model_is(name, shelf):
 
 def test_info_tells_a_sampled_model_from_one_with_a_bound(shelf):
     sampled, bound = diln("info", shelf / "diln"), diln("info", shelf / "variational")
-    assert "the last 50 averaged" in sampled.out
+    assert "the last 83 averaged" in sampled.out
     assert re.search(r"^states kept +3 *$", sampled.out, re.MULTILINE)
     assert re.search(r"^history +score -\d\.\d{3} [▁-█]+ -\d\.\d{3} *$", sampled.out, re.MULTILINE)
     assert "bound" not in sampled.out

@@ -58,7 +58,7 @@ def shown_lift(lift: float) -> str:
 
 
 def lift_range(low: float | None, high: float | None) -> str:
-    """Where a lift is, as in 1.9-5.4x."""
+    """Where a lift is, as in 1.9 to 5.4x."""
     known = low is not None and high is not None and high < math.inf
     return f"{_times(low)} to {_times(high)}x" if known else "unknown"
 
