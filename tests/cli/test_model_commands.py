@@ -173,7 +173,8 @@ def test_info_says_what_a_model_is(name, shelf):
 
 def test_info_tells_a_sampled_model_from_one_with_a_bound(shelf):
     sampled, bound = diln("info", shelf / "diln"), diln("info", shelf / "variational")
-    assert "the last 83 averaged" in sampled.out
+    averaged = load(shelf / "diln").history_[-1]["n_states"]
+    assert f"the last {averaged} averaged" in sampled.out
     assert re.search(r"^states kept +3 *$", sampled.out, re.MULTILINE)
     assert re.search(r"^history +score -\d\.\d{3} [▁-█]+ -\d\.\d{3} *$", sampled.out, re.MULTILINE)
     assert "bound" not in sampled.out
