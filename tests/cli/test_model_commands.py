@@ -183,7 +183,7 @@ def test_info_tells_a_sampled_model_from_one_with_a_bound(shelf):
         assert absent not in bound.out
     found, other = (diln("info", shelf / name, "--json").json for name in ("diln", "variational"))
     assert found["score"] == found["history"][-1]["score"]
-    assert (found["states_averaged"], found["states_kept"], found["bound"]) == (50, 3, None)
+    assert (found["states_averaged"], found["states_kept"], found["bound"]) == (averaged, 3, None)
     assert (other["states_averaged"], other["states_kept"], other["score"]) == (None, None, None)
 
 

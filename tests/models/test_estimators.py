@@ -61,15 +61,18 @@ def test_the_docstring_knows_what_stands_for_none(model):
     stages = parameters.STAGES
     grown = sum(sweeps for _, sweeps in stages) + parameters.GROWN_SWEEPS
     for phrase in (
-        f"{taken['topic_word_prior']} unless given, {parameters.ONLINE_TOPIC_PRIOR} online, "
-        f"{faithful['topic_word_prior']} of variational",
+        f"{parameters.MANY_PRIOR} ({parameters.MANY} / topics)^{parameters.SHARPENING}, at most "
+        f"{parameters.WIDEST_PRIOR}, and {parameters.ONLINE_TIMES} times as much",
+        f"Variational inference: {faithful['topic_word_prior']}",
         f"begins with {stages[0][0]:,} documents, goes on with {stages[1][0]:,}, then with all",
         f'up to {parameters.GROWN:,} documents, then "grow" up to {parameters.IN_MEMORY // 10**6} million tokens',
         f"{taken['learning_decay']} and {taken['learning_offset']:.0f} unless given, {faithful['learning_decay']} and "
         f"{faithful['learning_offset']:.0f} of variational",
-        f'{parameters.SWEEPS} unless given, {grown} of "grow", and of "online" {sampling.EPOCHS} pass',
-        f"{parameters.PASSES} in batch, {parameters.EPOCHS} online",
-        f'{parameters.STATES} unless given, {parameters.GROWN_STATES} of "grow"',
+        f"{parameters.SWEEPS} ({parameters.MANY} / topics)^{parameters.SHORTENING}, from {parameters.LEAST_SWEEPS} to "
+        f'{parameters.MOST_SWEEPS}; with "grow" {grown}',
+        f'with "online" {sampling.EPOCHS} pass',
+        f"{parameters.PASSES} passes in batch, {parameters.EPOCHS} online",
+        f'at least {parameters.STATES}; with "grow" {parameters.GROWN_STATES}',
         f"in nats a token: {taken['tol']} unless given",
         f"{taken['batch_size']} unless given, {faithful['batch_size']} of variational",
         f"{taken['max_doc_update_iter']} unless given, {faithful['max_doc_update_iter']} of variational",

@@ -11,7 +11,7 @@ from sklearn.base import clone
 import diln
 from diln import CTM, DILN, HDP, LDA, Corpus, simulate
 from diln.models import fitting, sampling
-from diln.models.parameters import ONLINE_TOPIC_PRIOR, SETTLED
+from diln.models.parameters import prior_of
 
 COUNTS = np.random.default_rng(0).poisson(0.8, (60, 20))
 
@@ -191,9 +191,10 @@ def test_a_stream_too_long_for_a_chain_is_seen_to_its_end(monkeypatch):
 
 
 def test_the_topics_prior_of_a_stream_is_that_of_a_chain_unless_it_learns_online():
-    for learning, prior in (("auto", SETTLED["sampling"]["topic_word_prior"]), ("online", ONLINE_TOPIC_PRIOR)):
-        stream = small(LDA, learning_method=learning).partial_fit(COUNTS).partial_fit(COUNTS)
-        assert stream.fitted_.posterior.prior == prior
+    for learning in ("auto", "online"):
+        stream = small(LDA, learning_method=learning, n_components=50).partial_fit(COUNTS).partial_fit(COUNTS)
+        assert stream.fitted_.posterior.prior == prior_of(50, online=learning == "online")
+    assert prior_of(50) < prior_of(50, online=True)
 
 
 def test_counts_that_sampling_cannot_draw_one_by_one_are_refused_at_every_door():

@@ -217,7 +217,8 @@ def test_averaging_more_states_predicts_better(split):
         return np.log(perplexity(model, split))
 
     gains = [log_perplexity(1, seed) - log_perplexity(40, seed) for seed in range(3)]
-    assert np.mean(gains) > 0.005
+    assert min(gains) > 0
+    assert np.mean(gains) > 0.003
 
 
 def test_so_many_states_are_kept_and_come_back_from_disk(split, tmp_path):
