@@ -147,6 +147,13 @@ def test_the_prior_of_terms_and_the_number_of_sweeps_follow_the_number_of_topics
     assert DILN(8, topic_word_prior=0.5, max_iter=1).fit(small.corpus).history_[0]["topic_word_prior"] == 0.5
 
 
+@pytest.mark.parametrize(("model", "first"), [(DILN, 16), (HDP, 16), (LDA, 8)])
+def test_a_number_of_topics_is_what_you_get_after_a_start_with_more(model, first, small):
+    fitted = model(8, random_state=0, max_iter=24, warm_up=4).fit(small.corpus)
+    assert [entry["n_components"] for entry in fitted.history_] == 4 * [first] + 20 * [8]
+    assert fitted.topic_word_.shape[0] == 8
+
+
 # Ways to learn
 
 

@@ -131,7 +131,8 @@ def new_run(
     docs = Documents.new(tokens, 0, order)
     size = start_size(parameters, tokens.size)
     weight, topic_prior = start_weight(parameters, size), parameters.topic_prior(method, size)
-    wide = size if plan.merges is None or parameters.init not in (None, "draws") else wider(size)
+    widens = plan.merges is not None and parameters.learns_weights and parameters.init in (None, "draws")
+    wide = wider(size) if widens else size
     state = State.empty(tokens.n_terms, wide, weight, topic_prior, 1.0, parameters.variance)
     exact = parameters.polya_gamma == "exact"
     chain = Chain(state, docs, parameters.prior(), seed, plan.size(0, len(docs)), exact=exact)

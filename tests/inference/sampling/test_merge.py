@@ -68,10 +68,3 @@ def test_counts_tokens_and_weights_follow(chain):
         assert chain.state.totals[column] == before.totals[:6][groups == k].sum()
     np.testing.assert_allclose(chain.state.a0[:4], [before.a0[:6][groups == k].sum() for k in first])
     assert (chain.state.a0[4:] == 0).all()
-
-
-def test_weights_that_are_given_stay_as_they_are(chain):
-    chain.prior = Prior(learn_weights=False)
-    chain.state.a0[:6] = 0.3
-    merge(chain, 4)
-    assert chain.state.a0[:4].tolist() == [0.3] * 4

@@ -17,9 +17,7 @@ def merge(chain: Chain, n_topics: int) -> None:
     state = chain.state
     groups = groups_of(state.expected_topics, state.totals[: state.n_topics], n_topics)
     first = np.unique(groups)
-    weights = state.a0[first]
-    if chain.prior.learn_weights:  # else they are given, whatever the topics hold
-        weights = np.bincount(groups, state.a0[: state.n_topics])[first]
+    weights = np.bincount(groups, state.a0[: state.n_topics])[first]
     renamed = np.full(NO_TOPIC + 1, NO_TOPIC, np.uint16)
     renamed[: len(groups)] = np.searchsorted(first, groups)
     chain.state = state.chosen(first)
