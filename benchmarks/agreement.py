@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, load_npz
 
 from diln import DILN
-from diln.analysis.given import in_use
+from diln.analysis.inputs import in_use
 from diln.models.agreement import ChainAgreement, Summary, places_of
 
 LEAST = 1e-12  # of a proportion whose logarithm is taken

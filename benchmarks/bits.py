@@ -23,7 +23,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import config
+from llvmlite import binding
 from scipy.sparse import csr_array, vstack
 
 from diln import CTM, DILN, HDP, LDA
@@ -94,37 +94,34 @@ def cases() -> dict[str, Callable[[dict[str, csr_array]], str]]:
     """Every case by name."""
     made: dict[str, Callable[[dict[str, csr_array]], str]] = {}
 
-    def add(name: str, build: Callable[[], TopicModel], corpus: str = "small", stream: bool = False) -> None:
+    def add(
+        name: str, make: Callable[..., TopicModel], corpus: str = "small", stream: bool = False, **told: Any
+    ) -> None:
         def run(data: dict[str, csr_array]) -> str:
-            counts, model = data[corpus], build()
+            counts, model = data[corpus], make(random_state=3, **told)
             return digest(streamed(model, counts) if stream else model.fit(counts), counts)
 
         made[name] = run
 
-    seeded = {"random_state": 3}
     for name, make in models().items():
-        add(f"{name} sampling batch", lambda make=make: make(max_iter=40, **seeded))
-        add(f"{name} sampling grow", lambda make=make: make(learning_method="grow", max_iter=14, **seeded), "many")
-        add(f"{name} sampling online", lambda make=make: make(learning_method="online", batch_size=30, **seeded))
-        add(f"{name} sampling partial_fit", lambda make=make: make(batch_size=30, max_iter=30, **seeded), stream=True)
-        add(f"{name} sampling blocks", lambda make=make: make(max_iter=8, n_jobs=2, **seeded), "long")
-        told = {"inference": "variational", **seeded}
-        add(f"{name} variational batch", lambda make=make, told=told: make(max_iter=12, **told))
-        add(
-            f"{name} variational online",
-            lambda make=make, told=told: make(learning_method="online", batch_size=61, max_iter=2, **told),
-        )
-        add(f"{name} variational partial_fit", lambda make=make, told=told: make(batch_size=30, **told), stream=True)
+        add(f"{name} sampling batch", make, max_iter=40)
+        add(f"{name} sampling grow", make, "many", learning_method="grow", max_iter=14)
+        add(f"{name} sampling online", make, learning_method="online", batch_size=30)
+        add(f"{name} sampling partial_fit", make, stream=True, batch_size=30, max_iter=30)
+        add(f"{name} sampling blocks", make, "long", max_iter=8, n_jobs=2)
+        told: dict[str, Any] = {"inference": "variational"}
+        add(f"{name} variational batch", make, max_iter=12, **told)
+        add(f"{name} variational online", make, learning_method="online", batch_size=61, max_iter=2, **told)
+        add(f"{name} variational partial_fit", make, stream=True, batch_size=30, **told)
     for name in ("DILN", "HDP"):
         make = models()[name]
-        add(f"{name} sampling topics auto", lambda make=make: make(n_components="auto", max_iter=40, **seeded))
-        add(f"{name} sampling chains", lambda make=make: make(n_chains=3, max_iter=30, n_jobs=2, **seeded))
-    add("DILN sampling exact", lambda: DILN(12, polya_gamma="exact", max_iter=30, **seeded))
-    add(
-        "DILN sampling learned priors",
-        lambda: DILN(12, topic_word_prior="auto", location_variance="auto", max_iter=50, **seeded),
-    )
-    add("CTM sampling chains", lambda: CTM(6, n_chains=2, max_iter=30, **seeded))
+        add(f"{name} sampling topics auto", make, n_components="auto", max_iter=40)
+        add(f"{name} sampling chains", make, n_chains=3, max_iter=30, n_jobs=2)
+    make = models()["DILN"]
+    add("DILN sampling exact", make, polya_gamma="exact", max_iter=30)
+    add("DILN sampling learned priors", make, topic_word_prior="auto", location_variance="auto", max_iter=50)
+    add("CTM sampling chains", models()["CTM"], n_chains=2, max_iter=30)
+    seeded: dict[str, Any] = {"random_state": 3}
     made["DILN sampling init"] = lambda data: digest(
         DILN(12, max_iter=30, init=LDA(6, max_iter=20, **seeded).fit(data["small"]).fitted_, **seeded).fit(
             data["small"]
@@ -148,7 +145,8 @@ def main() -> None:
     parser.add_argument("--against", type=Path)
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    data, found = corpora(), {}
+    data = corpora()
+    found: dict[str, str] = {}
     before = json.loads(given.against.read_text())["digests"] if given.against else {}
     for name, run in cases().items():
         if not any(fnmatch(name, pattern) or name.startswith(pattern) for pattern in given.cases):
@@ -158,13 +156,13 @@ def main() -> None:
         moved = "" if not before else "  same" if before.get(name) == found[name] else "  MOVED"
         print(f"{name:32} {found[name]}  {time.perf_counter() - begun:5.1f} s{moved}", flush=True)
     if given.out:
-        about = {"processor": config.CPU_NAME or platform.processor(), "numba": numba.__version__}
+        about = {"processor": binding.get_host_cpu_name(), "numba": numba.__version__}
         about |= {"numpy": np.__version__, "machine": platform.machine()}
         given.out.write_text(json.dumps({"about": about, "digests": found}, indent=1) + "\n")
     if before:
-        moved = [name for name in found if before.get(name) != found[name]]
-        print(f"{len(found) - len(moved)} of {len(found)} cases have the same bits")
-        sys.exit(bool(moved))
+        others = [name for name in found if before.get(name) != found[name]]
+        print(f"{len(found) - len(others)} of {len(found)} cases have the same bits")
+        sys.exit(bool(others))
 
 
 if __name__ == "__main__":

@@ -29,10 +29,10 @@ from threadpoolctl import threadpool_limits
 
 from diln import Corpus
 from diln.engine.threads import Threads
-from diln.inference.batch import Batch
-from diln.inference.loops import TURNS
-from diln.inference.posterior import Posterior
-from diln.inference.start import clusters, smoothed
+from diln.inference.data import TermCounts
+from diln.inference.variational.loops import TURNS
+from diln.inference.variational.posterior import VariationalPosterior
+from diln.inference.variational.start import clusters, smoothed
 from diln.models.counts import as_rows
 from diln.models.parameters import parameters_of
 
@@ -46,21 +46,23 @@ def timed(call: Callable[[], Any], clock: Callable[[], float] = time.process_tim
     return clock() - begun
 
 
-def posterior_of(kind: str, counts: csr_array, topics: int, threads: Threads, passes: int = 0) -> Posterior:
+def posterior_of(kind: str, counts: csr_array, topics: int, threads: Threads, passes: int = 0) -> VariationalPosterior:
     """A model after some passes, as it is in the midst of a fit."""
     rng = np.random.default_rng(0)
     start = smoothed(clusters(counts, topics, rng, threads), float(counts.sum()), rng)
     parameters = parameters_of(kind, {"n_components": topics, "inference": "variational"})
-    posterior = Posterior(np.ascontiguousarray(start, np.float32), 0.1, parameters.weights(rng))
+    posterior = VariationalPosterior(np.ascontiguousarray(start, np.float32), 0.1, parameters.weights(rng))
     posterior.refresh(threads)
-    batch = Batch.of(counts)
+    batch = TermCounts.of(counts)
     documents = posterior.weights.start(batch.lengths, np.float32)
     for _ in range(passes):
         one_pass(posterior, batch, documents, threads)
     return posterior
 
 
-def one_pass(posterior: Posterior, counts: Batch, documents: Any, threads: Threads, tol: float = 0.0) -> None:
+def one_pass(
+    posterior: VariationalPosterior, counts: TermCounts, documents: Any, threads: Threads, tol: float = 0.0
+) -> None:
     """A pass of batch inference, with the bound; with ``tol`` documents that are settled are left early."""
     posterior.refresh(threads)
     posterior.topic_term(threads)
@@ -95,7 +97,7 @@ def word_step(counts: csr_array, topics: int) -> dict[str, float]:
     """LDA's document step with a fixed number of turns, ours and scikit-learn's."""
     one = Threads(1)
     posterior = posterior_of("LDA", counts, topics, one, passes=3)
-    batch = Batch.of(counts)
+    batch = TermCounts.of(counts)
     table = csr_array(counts).astype(np.float64)
     theirs = LatentDirichletAllocation(
         topics, doc_topic_prior=1 / topics, topic_word_prior=0.1, max_doc_update_iter=INNER, mean_change_tol=0.0
@@ -127,7 +129,7 @@ def passes(counts: csr_array, topics: int) -> dict[str, float]:
     with Threads(2) as two:
         one = Threads(1)
         models = {kind: posterior_of(kind, counts, topics, one, passes=4) for kind in ("LDA", "HDP", "DILN")}
-        batch = Batch.of(counts)
+        batch = TermCounts.of(counts)
         states = {kind: posterior.weights.start(batch.lengths, np.float32) for kind, posterior in models.items()}
         for kind, posterior in models.items():
             for _ in range(4):
@@ -150,7 +152,7 @@ def starts(counts: csr_array) -> dict[str, float]:
     """Compiling everything that a default fit needs, and how soon a second process begins its first pass."""
     code = """
 import sys, time
-from diln.inference import loops
+from diln.inference.variational import loops
 begun, corpus, model = sys.argv[1:]
 batch = loops.batch
 loops.batch = lambda *given: (print("first pass at", time.time() - float(begun), file=sys.stderr), batch(*given))[1]

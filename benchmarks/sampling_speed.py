@@ -23,7 +23,7 @@ from scipy.sparse import csr_array, load_npz
 from diln.engine.threads import Threads
 from diln.inference.sampling.chain import Chain
 from diln.inference.sampling.corpus_step import Prior
-from diln.inference.sampling.state import Documents, State
+from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.sweep import draw_documents, draw_tokens
 from diln.inference.sampling.tokens import Tokens
 from diln.prob.streams import key_of
@@ -33,7 +33,7 @@ WARM, OPENED, ROUNDS, DIMS = 30, 10, 7, 10
 
 def chain_of(counts: csr_array, topics: int, dims: int, threads: Threads) -> Chain:
     """A chain in the midst of a fit."""
-    docs = Documents.new(Tokens.of(counts), 0, np.arange(counts.shape[0]))
+    docs = SampledDocuments.new(Tokens.of(counts), 0, np.arange(counts.shape[0]))
     state = State.empty(counts.shape[1], topics, 0.1, 0.02, 1.0, 0.5)
     chain = Chain(state, docs, Prior(n_dims=dims), 0, len(docs))
     for number in range(WARM):

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from diln.analysis.study.shelf import COMPARISON
 from diln.corpus import Corpus
 from diln.corpus.store import CORPUS
 from diln.errors import StoreError
 from diln.files import Kind, whole, writing
 from diln.models.checkpoints import CHECKPOINT
 from diln.models.files import MODEL
+from diln.study.folder import COMPARISON
 
 KINDS = {kind.noun: kind for kind in (CORPUS, MODEL, CHECKPOINT, COMPARISON)}
 ALIKE = {

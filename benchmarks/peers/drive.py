@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from diln.inference.loops import topics_in_use
+from diln.inference.progress import topics_in_use
 from peers.judge import Judge
 from peers.plan import TOOLS, Budget, Run
 from peers.watch import Array, State, marks_of

@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 from diln import Corpus
 from diln.analysis.coherence import count_together, npmi
 from diln.engine.threads import Threads
-from diln.inference.loops import in_use
 from diln.inference.predict import LEAST, log_likelihood
-from diln.inference.sampling.settle import settle
+from diln.inference.progress import in_use
+from diln.inference.sampling.fold_in import settle
 from peers.split import read
 from peers.watch import Array, State
 

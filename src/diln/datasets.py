@@ -26,7 +26,7 @@ from typing import Unpack
 
 from diln.corpus.corpus import Corpus
 from diln.corpus.documents import Document
-from diln.corpus.python import TextsSource
+from diln.corpus.in_memory import TextsSource
 from diln.corpus.rules import TextOptions
 from diln.corpus.sources import Block, Source
 

@@ -6,9 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from diln.analysis.study import STUDIES, Comparison, Shelf, settings_for
-from diln.analysis.study.choice import at_the_edge, choose, trials
-from diln.analysis.study.settings import (
+from diln.corpus import Corpus
+from diln.corpus.splits import completion_rows
+from diln.errors import SourceError
+from diln.models.parameters import KINDS
+from diln.simulate import diln_corpus
+from diln.study import STUDIES, Comparison, Shelf, settings_for
+from diln.study.choice import at_the_edge, choose, trials
+from diln.study.settings import (
     ENOUGH_TOKENS,
     FEWEST_DOCUMENTS,
     PRIORS,
@@ -16,11 +21,6 @@ from diln.analysis.study.settings import (
     default_topics,
     needs_topics,
 )
-from diln.corpus import Corpus
-from diln.corpus.splits import completion_rows
-from diln.errors import SourceError
-from diln.models.parameters import KINDS
-from diln.simulate import diln_corpus
 
 SMALL = {"models": ("HDP", "LDA"), "topics": (3, 6), "priors": (0.05, 0.2), "seeds": 2, "max_iter": 4}
 

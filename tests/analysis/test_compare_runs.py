@@ -14,18 +14,18 @@ import numpy as np
 import pytest
 
 from diln import analysis
-from diln.analysis.study import STUDIES, Comparison, Shelf, comparison, settings_for
-from diln.analysis.study import shelf as shelf_module
-from diln.analysis.study.measure import Onlooker, Place, StoppedError, perform
-from diln.analysis.study.runs import run_of
-from diln.analysis.study.shelf import MEASURES, digest_of
-from diln.analysis.study.streams import JUDGED
-from diln.analysis.study.table import ALONE
 from diln.corpus import Corpus
 from diln.corpus.splits import completion_rows
 from diln.errors import DilnError, SourceError, StoreError, WorkerError
 from diln.models.fitted import Fitted
 from diln.simulate import diln_corpus
+from diln.study import STUDIES, Comparison, Shelf, comparison, settings_for
+from diln.study import folder as shelf_module
+from diln.study.folder import MEASURES, digest_of
+from diln.study.measure import Onlooker, Place, StoppedError, perform
+from diln.study.runs import run_of
+from diln.study.streams import JUDGED
+from diln.study.table import ALONE
 
 TIMES = ("cpu_seconds",)
 OPTIONS = (
@@ -128,7 +128,7 @@ def test_results_of_other_code_are_not_mixed_in(corpus, tmp_path, monkeypatch, c
     if changed == "version":
         monkeypatch.setattr("diln.__version__", "99.0")
     else:
-        monkeypatch.setattr("diln.analysis.study.shelf.code", lambda: "other")
+        monkeypatch.setattr("diln.study.folder.code", lambda: "other")
     with pytest.raises(StoreError, match="made by other code"):
         compared(corpus, tmp_path / "old", models=("LDA",), topics=(3,), seeds=1)
 
@@ -323,7 +323,7 @@ def test_a_fit_that_fails_is_named(corpus, tmp_path, monkeypatch):
     def fail(*_):
         raise ValueError("the counts are odd; give even ones")
 
-    monkeypatch.setattr("diln.analysis.study.measure.fit", fail)
+    monkeypatch.setattr("diln.study.measure.fit", fail)
     with pytest.raises(DilnError, match=r"LDA, 3 topics, prior 0\.1: the counts are odd"):
         compared(corpus, tmp_path / "failed", models=("LDA",))
     assert not list((tmp_path / "failed" / "runs").iterdir())

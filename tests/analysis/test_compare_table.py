@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from diln.analysis.completion import Completed
-from diln.analysis.study.runs import run_of
-from diln.analysis.study.shelf import Shelf
-from diln.analysis.study.table import Against, Row, Score, TableView, beside_the_best, over_seeds, seed_logs
 from diln.corpus.splits import completion_rows
+from diln.study.folder import Shelf
+from diln.study.runs import run_of
+from diln.study.table import Against, Row, Score, TableView, beside_the_best, over_seeds, seed_logs
 
 TOKENS = np.array([10.0, 20.0, 30.0])
 N_DOCS = 15  # of which three are for testing

@@ -7,7 +7,7 @@ from diln import DILN
 from diln.analysis import correlated_pairs, in_use, largest_topics
 from diln.corpus import Corpus
 from diln.engine.threads import Threads
-from diln.inference import loops
+from diln.inference.variational import loops
 from diln.models.counts import CorpusRows
 from diln.models.fitted import Fitted
 from diln.models.fitting import fit

@@ -10,13 +10,13 @@ import pytest
 from commands import diln, in_its_own_process
 from rich.console import Console
 
-from diln.analysis.study import Shelf, settings
-from diln.analysis.study.curves import PRIOR_SPLITS
-from diln.analysis.study.runs import run_of
 from diln.cli import console
 from diln.cli.compare import NO_FIGURES
 from diln.cli.compareline import CompareLine
 from diln.show.table import COLUMNS
+from diln.study import Shelf, settings
+from diln.study.curves import PRIOR_SPLITS
+from diln.study.runs import run_of
 
 QUICK = ("--model", "hdp", "--model", "lda", "--topics", 4, "--prior", 0.1, "--seeds", 2, "--max-iter", 4, "-j1")
 

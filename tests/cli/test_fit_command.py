@@ -22,7 +22,7 @@ from diln.cli.source import BUILTIN_NAMES, Format
 from diln.corpus import FORMATS, Corpus
 from diln.datasets import BUILTIN
 from diln.errors import StoreError
-from diln.inference.loops import Progress
+from diln.inference.progress import Progress
 from diln.models import parameters, sampling
 from diln.models.fitted import Fitted
 from diln.models.parameters import DEFAULTS, SETTLED, parameters_of

@@ -13,13 +13,13 @@ import pytest
 from gensim.corpora import Dictionary
 from scipy import sparse
 
+import diln.corpus.in_memory
 import diln.corpus.matrix
-import diln.corpus.python
 import diln.corpus.readers.lines
 import diln.corpus.readers.plain
 import diln.corpus.readers.table
 from diln.corpus import FORMATS, Corpus
-from diln.corpus.python import FrameSource, TextsSource, TokensSource
+from diln.corpus.in_memory import FrameSource, TextsSource, TokensSource
 from diln.corpus.readers.detect import detect_format
 from diln.corpus.readers.lines import LineReader
 from diln.corpus.readers.table import ParquetSource

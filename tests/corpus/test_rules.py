@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-import diln.corpus.python
+import diln.corpus.in_memory
 from diln.corpus import Corpus, TextOptions, TextRule
 from diln.corpus.stopwords import ENGLISH
 from diln.errors import DilnWarning, WorkerError

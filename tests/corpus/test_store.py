@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 import diln.corpus.assemble
 import diln.files
 from diln.corpus import Corpus, append, build, store, summarise
-from diln.corpus.python import TextsSource
+from diln.corpus.in_memory import TextsSource
 from diln.corpus.store import Manifest
 from diln.errors import SourceError, StoreError
 
@@ -148,7 +148,7 @@ def many(n=3000, seed=0) -> list[str]:
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Make blocks and shards small enough that a small corpus has many of each."""
-    monkeypatch.setattr("diln.corpus.python.BLOCK_BYTES", 20_000)
+    monkeypatch.setattr("diln.corpus.in_memory.BLOCK_BYTES", 20_000)
     monkeypatch.setattr(diln.corpus.assemble, "SHARD_BYTES", 100_000)
 
 
@@ -411,10 +411,10 @@ class TestWriting:
 
 ORPHAN = """
 import sys, time
-import diln.corpus.python
+import diln.corpus.in_memory
 from diln.corpus import build
-from diln.corpus.python import TextsSource
-diln.corpus.python.BLOCK_BYTES = 100
+from diln.corpus.in_memory import TextsSource
+diln.corpus.in_memory.BLOCK_BYTES = 100
 
 def slow(text):
     time.sleep(0.02)
@@ -458,9 +458,9 @@ def _command(pid: int) -> str:
 KILL = """
 import os, signal, sys
 import diln.corpus.building as building, diln.corpus.store as store, diln.files as files
-from diln.corpus.python import TextsSource
-import diln.corpus.python
-diln.corpus.python.BLOCK_BYTES = 100
+from diln.corpus.in_memory import TextsSource
+import diln.corpus.in_memory
+diln.corpus.in_memory.BLOCK_BYTES = 100
 building_home, name, nth = {point!r}
 home = {{"sink": building.DiskSink, "building": building, "files": files, "manifest": store.Manifest,
          "path": store.Path}}[building_home]

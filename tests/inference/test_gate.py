@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from twins import each_real
 
-from diln.inference.gate import (
+from diln.inference.weights.gate import (
     WORTH_A_ROW,
     gate_curvature,
     gate_gradient,

@@ -6,16 +6,16 @@ from scipy import stats
 from scipy.special import digamma, gammaln, logsumexp, softmax, xlogy
 
 from diln.engine.threads import Threads
-from diln.inference import loops
-from diln.inference.documents import Documents
-from diln.inference.gaussian_weights import (
+from diln.inference.variational import loops
+from diln.inference.variational.documents import Documents
+from diln.inference.variational.posterior import VariationalPosterior
+from diln.inference.weights.gaussian import (
     GaussianWeights,
     believed,
     best_gaussian,
     expected_proportions,
     moments_of,
 )
-from diln.inference.posterior import Posterior
 from diln.models.counts import as_rows
 
 ONE = Threads(1)
@@ -36,7 +36,7 @@ class Case:
         counts[0, 0] += 1
         self.counts = as_rows(counts)
         self.weights = GaussianWeights(rng.normal(size=size), some_covariance(rng, size), rng.gamma(2.0, 2.0) + 0.1)
-        self.posterior = Posterior(rng.gamma(0.5, 2.0, (n_terms, size)), 0.1, self.weights)
+        self.posterior = VariationalPosterior(rng.gamma(0.5, 2.0, (n_terms, size)), 0.1, self.weights)
         self.posterior.refresh(ONE)
         self.documents = self.weights.start(np.asarray(self.counts.sum(axis=1), float), np.float64)
         self.documents.locations += rng.normal(size=self.documents.locations.shape)
@@ -133,7 +133,7 @@ def test_the_monitored_bound_never_falls_in_single_precision():
     counts = rng.poisson(0.6, (40, 30))
     counts[5] = 0
     weights = GaussianWeights(np.zeros(6), np.eye(6), 6.0)
-    posterior = Posterior(rng.gamma(1.0, 1.0, (30, 6)).astype(np.float32), 0.1, weights)
+    posterior = VariationalPosterior(rng.gamma(1.0, 1.0, (30, 6)).astype(np.float32), 0.1, weights)
     plan = loops.Plan(60, 0.0, 10, 0.7, 1.0, 50, 0.0, 0)
     bounds = []
     loops.batch(posterior, as_rows(counts), plan, ONE, lambda progress: bounds.append(progress.bound), lambda: 0.0)
@@ -145,7 +145,9 @@ def test_a_stochastic_step_of_length_one_with_all_documents_is_a_batch_pass():
     rng = np.random.default_rng(4)
     counts, statistics = as_rows(rng.poisson(0.8, (40, 20))), rng.gamma(1.0, 1.0, (20, 5)).astype(np.float32)
     plan = loops.Plan(1, 0.0, 40, 0.7, 1.0, loops.TURNS, 1e-3, 0)
-    batch, stochastic = (Posterior(statistics.copy(), 0.1, GaussianWeights(np.zeros(5), np.eye(5), 5.0)) for _ in "ab")
+    batch, stochastic = (
+        VariationalPosterior(statistics.copy(), 0.1, GaussianWeights(np.zeros(5), np.eye(5), 5.0)) for _ in "ab"
+    )
     loops.batch(batch, counts, plan, ONE, lambda progress: None, lambda: 0.0)
     loops.step(stochastic, counts, 1.0, 1.0, plan, ONE)
     for name, value in batch.tensors().items():

@@ -7,9 +7,11 @@ from scipy.special import expit, logsumexp
 from twins import each_real
 
 from diln.engine.threads import Threads
-from diln.inference.posterior import Posterior
 from diln.inference.predict import held_out, log_likelihood, mean_log_likelihood
-from diln.inference.weights import DirichletWeights, LocatedWeights, StickWeights
+from diln.inference.variational.posterior import VariationalPosterior
+from diln.inference.weights.dirichlet import DirichletWeights
+from diln.inference.weights.gamma_process import StickWeights
+from diln.inference.weights.located import LocatedWeights
 
 each_kind = pytest.mark.parametrize("kind", ["LDA", "HDP", "DILN"])
 
@@ -32,7 +34,7 @@ def some_weights(kind, rng, n_topics, beta=5.0):
 
 def some_posterior(kind, rng, n_terms=40, n_topics=6, beta=5.0):
     statistics = rng.gamma(0.3, 100.0, size=(n_terms, n_topics)).astype(np.float32)
-    posterior = Posterior(statistics, 0.1, some_weights(kind, rng, n_topics, beta))
+    posterior = VariationalPosterior(statistics, 0.1, some_weights(kind, rng, n_topics, beta))
     with Threads(1) as threads:
         posterior.refresh(threads)
     return posterior
@@ -187,7 +189,7 @@ def test_a_drawn_likelihood_of_a_sharp_posterior_is_the_plug_in(kind):
     for sharpness in (1.0, 1e4, 1e8):
         documents = inferred(posterior, counts)
         documents.tokens *= np.float32(sharpness)
-        sharp = Posterior((posterior.statistics + 1) * np.float32(sharpness), 0.1, posterior.weights)
+        sharp = VariationalPosterior((posterior.statistics + 1) * np.float32(sharpness), 0.1, posterior.weights)
         sharp.settled = lambda *_, found=documents: found
         with Threads(1) as threads:
             plug_in = log_likelihood(sharp.topic_word(), proportions(sharp, counts), hidden, threads)

@@ -8,10 +8,10 @@ from scipy.special import digamma, gammaln
 from twins import each_real
 
 from diln.engine.threads import Threads
-from diln.inference.documents import Summary
-from diln.inference.posterior import TERMS_AT_ONCE, Posterior, Visited, shares, whole_like
-from diln.inference.topic_step import FLOOR, expected_topics, gather_statistics, topic_term
-from diln.inference.weights import DirichletWeights
+from diln.inference.emissions.multinomial import FLOOR, expected_topics, gather_statistics, topic_term
+from diln.inference.variational.documents import Summary
+from diln.inference.variational.posterior import TERMS_AT_ONCE, VariationalPosterior, Visited, shares, whole_like
+from diln.inference.weights.dirichlet import DirichletWeights
 
 # Statistics
 
@@ -82,7 +82,7 @@ def test_a_posterior_gathers_the_same_bits_with_any_number_of_threads(real):
     found = []
     for n_jobs in (1, 2):
         statistics = np.ones((counts.shape[1], 6), real)
-        posterior = Posterior(statistics, 0.1, DirichletWeights(np.ones(6), False))
+        posterior = VariationalPosterior(statistics, 0.1, DirichletWeights(np.ones(6), False))
         with Threads(n_jobs) as threads:
             posterior.refresh(threads)
             posterior.gather(counts, Visited(nothing, theta, ratio), 0.5, 2.0, threads)
@@ -144,7 +144,7 @@ def test_a_topic_without_tokens_has_numbers_for_its_expectations(real, n_terms, 
     """However small the prior of the whole topic is, n_terms times that of a term."""
     statistics = np.zeros((n_terms, 2), real)
     statistics[:, 0] = 10
-    posterior = Posterior(statistics, prior, DirichletWeights(np.ones(2), False))
+    posterior = VariationalPosterior(statistics, prior, DirichletWeights(np.ones(2), False))
     with Threads(1) as threads:
         posterior.refresh(threads)
     assert np.isfinite(posterior.expected).all()
@@ -157,7 +157,7 @@ def test_refreshed_topics_are_the_dirichlets_whatever_the_number_of_threads(real
     statistics = rng.gamma(0.5, 20.0, size=(2 * TERMS_AT_ONCE + 3, 5)).astype(real)
     found = []
     for n_jobs in (1, 2):
-        posterior = Posterior(statistics.copy(), 0.2, DirichletWeights(np.ones(5), False))
+        posterior = VariationalPosterior(statistics.copy(), 0.2, DirichletWeights(np.ones(5), False))
         with Threads(n_jobs) as threads:
             posterior.refresh(threads)
         found.append(posterior.expected)
@@ -200,14 +200,14 @@ def test_the_topics_term_is_the_prior_and_the_entropy_of_a_dirichlet(real, n_job
     log_eta = digamma(lam) - digamma(lam.sum(axis=0))
     constant = gammaln(n_terms * prior) - n_terms * gammaln(prior)
     right = 4 * constant + (prior - 1) * log_eta.sum() + sum(stats.dirichlet(one).entropy() for one in lam.T)
-    posterior = Posterior(statistics, prior, DirichletWeights(np.ones(4), False))
+    posterior = VariationalPosterior(statistics, prior, DirichletWeights(np.ones(4), False))
     with Threads(n_jobs) as threads:
         assert posterior.topic_term(threads) == pytest.approx(right, rel=1e-11)
 
 
 @each_real
 def test_the_term_of_topics_at_their_prior_is_zero(real):
-    posterior = Posterior(np.zeros((50, 3), real), 0.1, DirichletWeights(np.ones(3), False))
+    posterior = VariationalPosterior(np.zeros((50, 3), real), 0.1, DirichletWeights(np.ones(3), False))
     with Threads(1) as threads:
         assert posterior.topic_term(threads) == pytest.approx(0, abs=1e-11)
 
@@ -215,7 +215,7 @@ def test_the_term_of_topics_at_their_prior_is_zero(real):
 def test_topic_words_are_the_dirichlets_means():
     rng = np.random.default_rng(8)
     statistics = rng.gamma(0.5, 20.0, size=(30, 4)).astype(np.float32)
-    posterior = Posterior(statistics, 0.3, DirichletWeights(np.ones(4), False))
+    posterior = VariationalPosterior(statistics, 0.3, DirichletWeights(np.ones(4), False))
     right = np.column_stack([stats.dirichlet(0.3 + one).mean() for one in statistics.T.astype(np.float64)])
     np.testing.assert_allclose(posterior.topic_word(), right, rtol=1e-13)
     np.testing.assert_allclose(posterior.topic_tokens, statistics.sum(axis=0, dtype=np.float64), rtol=1e-13)

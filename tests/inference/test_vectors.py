@@ -7,8 +7,8 @@ import llvmlite.binding as llvm
 import pytest
 from numba import njit, types
 
-from diln.inference.document_step import token_step
-from diln.inference.topic_step import gather_statistics
+from diln.inference.emissions.multinomial import gather_statistics
+from diln.inference.variational.document_step import token_step
 from diln.prob.gamma import exp_digamma, log_gamma_digamma, log_in_place, sigmoid_softplus
 
 

@@ -9,22 +9,12 @@ from scipy.special import digamma, expit, gammaln, xlogy
 from threadpoolctl import threadpool_limits
 
 from diln.engine.threads import Threads
-from diln.inference.documents import FAR_BELOW, Documents, Summary
-from diln.inference.weights import (
-    LEAST,
-    DirichletWeights,
-    LocatedWeights,
-    Running,
-    StickWeights,
-    best_a0,
-    best_alpha,
-    gamma_term,
-    known_of,
-    not_worse,
-    profile,
-    rate_constant,
-    stick_term,
-)
+from diln.inference.variational.documents import FAR_BELOW, Documents, Summary
+from diln.inference.variational.stick_step import LEAST, best_a0, best_alpha, gamma_term, stick_term
+from diln.inference.weights.base import Running, known_of, not_worse, profile
+from diln.inference.weights.dirichlet import DirichletWeights
+from diln.inference.weights.gamma_process import StickWeights, rate_constant
+from diln.inference.weights.located import LocatedWeights
 
 
 @pytest.fixture(autouse=True, scope="module")

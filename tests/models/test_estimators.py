@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import diln
 from diln import CTM, DILN, HDP, LDA, Corpus, DilnWarning, simulate
-from diln.inference.loops import topics_in_use
+from diln.inference.progress import topics_in_use
 from diln.models import parameters, sampling
 from diln.models.parameters import DEFAULTS, SETTLED
 

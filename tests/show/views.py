@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from diln.analysis.study.curves import Curve, CurvesView, Panel, PanelsView, PassView
-from diln.analysis.study.table import Against, Repeated, Row, Score, TableView
+from diln.study.curves import Curve, CurvesView, Panel, PanelsView, PassView
+from diln.study.table import Against, Repeated, Row, Score, TableView
 
 MODELS = ("DILN", "HDP", "LDA", "CTM")
 LEVELS = {"DILN": 1770.0, "HDP": 1850.0, "LDA": 2050.0, "CTM": 1990.0}

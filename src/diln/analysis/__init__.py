@@ -6,7 +6,7 @@ from diln.analysis.coherence import Together, count_together, npmi, umass
 from diln.analysis.completion import Completed, Difference, compare_completions, complete
 from diln.analysis.correlations import Correlations, Pair, correlated_pairs
 from diln.analysis.distinct import diversity, effective_topics, exclusivity
-from diln.analysis.given import in_use
+from diln.analysis.inputs import in_use
 from diln.analysis.matching import Match, Matching, match_topics
 from diln.analysis.repeats import Repeat, Stability, stability
 from diln.analysis.topics import Topic, largest_topics

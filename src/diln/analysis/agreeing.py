@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.analysis.given import Model, fitted_of
+from diln.analysis.inputs import Model, fitted_of
 from diln.analysis.matching import Matching, match_topics
 
 STRONG = 0.5  # correlation, above 0 or below, from which on its sign should be found again

@@ -8,7 +8,7 @@ import numpy as np
 
 from diln.analysis.coherence import Together, count_together, npmi, umass
 from diln.analysis.distinct import diversity, effective_topics, exclusivity
-from diln.analysis.given import Model, fitted_of, used_topics
+from diln.analysis.inputs import Model, fitted_of, used_topics
 from diln.analysis.topics import Topic, largest_topics
 from diln.models.fitted import Fitted
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from diln.analysis.given import Model, fitted_of
+from diln.analysis.inputs import Model, fitted_of
 from diln.engine.threads import Threads, cut
 from diln.models.fitted import check_terms
 

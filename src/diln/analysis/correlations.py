@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.analysis.given import Model, fitted_of, in_use
+from diln.analysis.inputs import Model, fitted_of, in_use
 from diln.models.agreement import Judged
 from diln.models.fitted import Fitted
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.analysis.given import Model, fitted_of, used_topics
+from diln.analysis.inputs import Model, fitted_of, used_topics
 from diln.models.checks import check_whole
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from diln.analysis.agreeing import Agreement, agreement
-from diln.analysis.given import Model
+from diln.analysis.inputs import Model
 from diln.analysis.matching import Matching, match_topics
 
 

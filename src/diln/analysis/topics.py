@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.analysis.given import Model, fitted_of, in_use
+from diln.analysis.inputs import Model, fitted_of, in_use
 
 
 @dataclass(frozen=True, slots=True)

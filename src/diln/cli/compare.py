@@ -16,9 +16,9 @@ from diln.cli.source import READING, TERMS, TOKENS, SourceArg, read_corpus
 from diln.errors import DilnError, SourceError
 
 if TYPE_CHECKING:
-    from diln.analysis.study import Comparison
-    from diln.analysis.study.base import View
-    from diln.analysis.study.table import TableView
+    from diln.study import Comparison
+    from diln.study.base import View
+    from diln.study.table import TableView
 
 app = typer.Typer()
 
@@ -137,7 +137,7 @@ def compare_command(
     Every model gets its settings by the same rule, on validation documents; test documents judge what was chosen. Each
     fit is on one thread, several at a time. The same command goes on where one was stopped.
     """
-    from diln.analysis.study import STUDIES, Comparison, Shelf, settings_for
+    from diln.study import STUDIES, Comparison, Shelf, settings_for
 
     silent = quiet or json
     with told_of_interrupts("runs that were done are kept, and the same command goes on"):
@@ -167,8 +167,8 @@ def compare_command(
 
 def _write(comparison: "Comparison", views: "dict[str, View]", silent: bool) -> list[str]:
     """Write the table and, where matplotlib is there, the figures; returns where the latter are."""
-    from diln.analysis.study.shelf import FIGURES, TABLE
     from diln.show.table import markdown
+    from diln.study.folder import FIGURES, TABLE
 
     table: TableView | None = views.get("table")  # type: ignore[assignment]
     if table is not None:
@@ -184,8 +184,8 @@ def _write(comparison: "Comparison", views: "dict[str, View]", silent: bool) -> 
 
 
 def _report(output: Path, views: "dict[str, View]", figures: list[str]) -> None:
-    from diln.analysis.study.shelf import TABLE
     from diln.show.table import COLUMNS
+    from diln.study.folder import TABLE
 
     table: TableView | None = views.get("table")  # type: ignore[assignment]
     OUT.print(f"[bold]{escape(str(output))}[/]", soft_wrap=True)

@@ -13,8 +13,8 @@ from diln.errors import StoreError
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from diln.analysis.study import Shelf
-    from diln.analysis.study.runs import Run
+    from diln.study import Shelf
+    from diln.study.runs import Run
 
 A_SECOND = 2  # times that it looks what is there
 

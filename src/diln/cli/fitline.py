@@ -14,7 +14,7 @@ from rich.text import Text
 from diln.cli.console import ERR
 
 if TYPE_CHECKING:
-    from diln.inference.loops import Progress
+    from diln.inference.progress import Progress
     from diln.inference.sampling.loops import Plan
 
 GAP = "  "

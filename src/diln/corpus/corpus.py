@@ -11,9 +11,9 @@ from scipy.sparse import csr_array, sparray, spmatrix
 
 from diln.corpus.assemble import assemble, term_table
 from diln.corpus.documents import Documents
+from diln.corpus.in_memory import FrameSource, TextsSource, TokensSource
 from diln.corpus.matrix import MatrixSource, bow_matrix
 from diln.corpus.options import CorpusOptions, open_with, rule_of
-from diln.corpus.python import FrameSource, TextsSource, TokensSource
 from diln.corpus.readers.columns import ColumnOptions
 from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.shards import Rows, Shard, collect, gather, gather_all

@@ -8,9 +8,8 @@ from scipy.sparse import csr_array
 
 from diln.engine.compile import kernel
 from diln.engine.threads import Threads
-from diln.inference.batch import Batch
-from diln.inference.documents import Array
-from diln.inference.posterior import shares
+from diln.inference.data import Array, TermCounts
+from diln.inference.variational.posterior import shares
 
 LEAST = 1e-37  # probability that float32 can hold
 
@@ -33,9 +32,9 @@ def held_out(indptr, indices, counts, topic_word, proportions, first, last, out)
         out[m] = total
 
 
-def log_likelihood(topic_word: Array, theta: Array, counts: Batch | csr_array, threads: Threads) -> Array:
+def log_likelihood(topic_word: Array, theta: Array, counts: TermCounts | csr_array, threads: Threads) -> Array:
     """Log probability of each document's counts (n_docs,), given its proportions of topics."""
-    batch = Batch.of(counts)
+    batch = TermCounts.of(counts)
     out = np.empty(len(batch))
     eta, theta = np.ascontiguousarray(topic_word, np.float32), np.ascontiguousarray(theta, np.float32)
 
@@ -46,7 +45,9 @@ def log_likelihood(topic_word: Array, theta: Array, counts: Batch | csr_array, t
     return out
 
 
-def mean_log_likelihood(draws: Iterable[tuple[Array, Array]], counts: Batch | csr_array, threads: Threads) -> Array:
+def mean_log_likelihood(
+    draws: Iterable[tuple[Array, Array]], counts: TermCounts | csr_array, threads: Threads
+) -> Array:
     """Log of each document's probability, averaged over draws of topics and proportions."""
     values = [log_likelihood(eta, theta, counts, threads) for eta, theta in draws]
     return np.asarray(np.logaddexp.reduce(values, axis=0) - np.log(len(values)))

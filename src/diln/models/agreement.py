@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from diln.inference.known import Known
+from diln.inference.posterior import Posterior
 from diln.prob.matching import SAME, matched
 
 Array = NDArray[Any]
@@ -32,7 +32,7 @@ class Summary:
     spread: Array | None  # (n_topics, n_topics) of the covariance in this chain
 
     @classmethod
-    def of(cls, posterior: Known) -> Self:
+    def of(cls, posterior: Posterior) -> Self:
         """What is kept of a chain."""
         topics = np.ascontiguousarray(posterior.topic_word().T, np.float32)
         return cls(topics, posterior.covariance, posterior.some_spread())
@@ -65,7 +65,7 @@ class ChainAgreement:
     within: Array | None = None  # (n_topics, n_topics) float32: mean over these chains of the variance in each
 
     @classmethod
-    def of(cls, model: Known, others: Sequence[Summary]) -> Self:
+    def of(cls, model: Posterior, others: Sequence[Summary]) -> Self:
         """What a model and other chains agree on."""
         first = Summary.of(model)
         places = [places_of(first.topics, other.topics) for other in others]

@@ -17,7 +17,7 @@ from diln.corpus import Corpus
 from diln.corpus.vocabulary import check_vocabulary
 from diln.engine.threads import Threads, cut
 from diln.errors import DilnWarning
-from diln.inference.loops import Progress
+from diln.inference.progress import Progress
 from diln.models.checks import check_whole
 from diln.models.counts import PART, CorpusRows, MatrixRows, Rows, aligned, as_rows, in_halves, whole
 from diln.models.fitted import DRAWS, Fitted, Floats

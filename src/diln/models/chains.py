@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from diln.engine.threads import Threads
-from diln.inference.loops import Look, Progress
+from diln.inference.progress import Look, Progress
 from diln.models import sampling
 from diln.models.agreement import ChainAgreement, Summary
 from diln.models.checkpoints import Checkpoints, fingerprint

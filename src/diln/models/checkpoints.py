@@ -14,7 +14,7 @@ import numpy as np
 import diln
 from diln.errors import DilnWarning, StoreError
 from diln.files import LOCK, MANIFEST, Kind, writing
-from diln.inference.documents import Array
+from diln.inference.data import Array
 from diln.models import start
 from diln.models.counts import PART, Rows
 from diln.models.files import MODEL, StoredModel, read_model, write_model

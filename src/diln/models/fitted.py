@@ -12,10 +12,10 @@ from scipy.sparse import csr_array
 from diln.engine.threads import Threads
 from diln.errors import StoreError
 from diln.inference import predict
-from diln.inference.known import Inferred, Known
-from diln.inference.loops import Progress, in_use, topics_in_use
-from diln.inference.posterior import Posterior
-from diln.inference.sampling.sampled import Sampled
+from diln.inference.posterior import Inferred, Posterior
+from diln.inference.progress import Progress, in_use, topics_in_use
+from diln.inference.sampling.posterior import SampledPosterior
+from diln.inference.variational.posterior import VariationalPosterior
 from diln.models.agreement import ChainAgreement, Judged
 from diln.models.files import read_model, write_model
 from diln.models.parameters import DEFAULTS, KINDS, Parameters
@@ -30,7 +30,7 @@ class Fitted:
     """A model after fitting."""
 
     parameters: Parameters
-    posterior: Posterior | Sampled  # with its expectations up to date
+    posterior: VariationalPosterior | SampledPosterior  # with its expectations up to date
     vocabulary: list[str]
     seed: int
     steps: int = 0  # stochastic steps made
@@ -199,7 +199,7 @@ class Fitted:
             "rule": self.rule,
             "named": self.named,
         }
-        if isinstance(self.posterior, Sampled):
+        if isinstance(self.posterior, SampledPosterior):
             content["sampled"] = self.posterior.numbers()
         if self.agreement is None:
             return content, self.posterior.tensors()
@@ -222,14 +222,14 @@ class Fitted:
     def restored(cls, content: dict[str, Any], tensors: dict[str, NDArray[Any]], vocabulary: list[str]) -> "Fitted":
         """Take back what ``stored`` gave."""
         parameters = stored_parameters(content)
-        posterior: Posterior | Sampled
+        posterior: VariationalPosterior | SampledPosterior
         if "sampled" in content:
-            posterior = Sampled.restored(tensors, content["sampled"], content["state"]["seed"])
+            posterior = SampledPosterior.restored(tensors, content["sampled"], content["state"]["seed"])
         else:
             weights = parameters.weights(np.random.default_rng(0))
             statistics = tensors.pop("statistics")
             weights.restore(tensors)
-            posterior = Posterior(statistics, content["prior"], weights)
+            posterior = VariationalPosterior(statistics, content["prior"], weights)
         known = {name: content[name] for name in ("history", "rule", "named")}
         if "n_chains" in content:
             known["agreement"] = ChainAgreement.restored(tensors, content["n_chains"])
@@ -249,7 +249,7 @@ def stored_parameters(content: dict[str, Any]) -> Parameters:
     return KINDS[content["class"]](**values)
 
 
-def check_terms(counts: csr_array, posterior: Known) -> None:
+def check_terms(counts: csr_array, posterior: Posterior) -> None:
     """Raise unless the counts are over the model's terms."""
     if counts.shape[1] != posterior.n_terms:
         raise ValueError(

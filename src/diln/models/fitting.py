@@ -8,11 +8,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from diln.engine.threads import Threads, even_cut
-from diln.inference import loops, start
-from diln.inference.documents import Array
-from diln.inference.loops import Look, Progress
-from diln.inference.posterior import Posterior
-from diln.inference.sampling.sampled import Sampled
+from diln.inference.data import Array
+from diln.inference.progress import Look, Progress
+from diln.inference.sampling.posterior import SampledPosterior
+from diln.inference.variational import loops, start
+from diln.inference.variational.posterior import VariationalPosterior
 from diln.models import chains, sampling
 from diln.models.checkpoints import Checkpoints
 from diln.models.counts import HeadRows, Rows, as_rows, in_halves
@@ -59,7 +59,7 @@ def begin(parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, 
         raise ValueError("no document has a token; give counts that are not all 0")
     statistics = _start(parameters, counts, vocabulary, tokens, rng, threads)
     prior = parameters.topic_prior("batch", parameters.truncation)
-    posterior = Posterior(np.ascontiguousarray(statistics, np.float32), prior, parameters.weights(rng))
+    posterior = VariationalPosterior(np.ascontiguousarray(statistics, np.float32), prior, parameters.weights(rng))
     population = parameters.total_samples or rows.n_docs
     method = parameters.method(rows.n_docs, tokens)
     return Fitted(parameters, posterior, vocabulary, seed, population=population, method=method, rule=rows.rule)
@@ -104,7 +104,7 @@ def _online(fitted: Fitted, rows: Rows, threads: Threads, look: Look | None) -> 
 def learn(fitted: Fitted, counts: csr_array, iteration: int, threads: Threads) -> Progress:
     """One stochastic step with these documents, in this pass; how far it has come, but for the time it took."""
     check_terms(counts, fitted.posterior)
-    if isinstance(fitted.posterior, Sampled):
+    if isinstance(fitted.posterior, SampledPosterior):
         return sampling.learn(fitted, counts, iteration, threads)
     plan = fitted.parameters.plan()
     due = plan.evaluate_every > 0 and fitted.steps % plan.evaluate_every == 0
@@ -180,9 +180,9 @@ def _perplexity(fitted: Fitted, counts: csr_array, threads: Threads) -> Callable
     return perplexity
 
 
-def variational(fitted: Fitted) -> Posterior:
+def variational(fitted: Fitted) -> VariationalPosterior:
     """The posterior of a model that is fitted by variational inference."""
-    return cast(Posterior, fitted.posterior)
+    return cast(VariationalPosterior, fitted.posterior)
 
 
 def seed_of(random_state: Any) -> int:

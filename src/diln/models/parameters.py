@@ -6,12 +6,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from diln.inference.gaussian_weights import GaussianWeights
-from diln.inference.loops import Plan
 from diln.inference.sampling.corpus_step import Prior
 from diln.inference.sampling.loops import Plan as SamplingPlan
 from diln.inference.sampling.tokens import MOST_TOPICS
-from diln.inference.weights import DirichletWeights, LocatedWeights, StickWeights, Weights
+from diln.inference.variational.loops import Plan
+from diln.inference.weights.base import Weights
+from diln.inference.weights.dirichlet import DirichletWeights
+from diln.inference.weights.gamma_process import StickWeights
+from diln.inference.weights.gaussian import GaussianWeights
+from diln.inference.weights.located import LocatedWeights
 from diln.models.checks import as_pair, check_choice, check_number, check_whole
 
 GROWN = 20_000  # documents from which on sampling begins with some of them

@@ -8,16 +8,16 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from diln.engine.threads import Threads, even_cut
-from diln.inference.documents import Array
-from diln.inference.loops import Look, Progress, topics_in_use
+from diln.inference.data import Array
+from diln.inference.progress import Look, Progress, topics_in_use
 from diln.inference.sampling import loops
 from diln.inference.sampling.chain import Chain
 from diln.inference.sampling.corpus_step import expect_tables
 from diln.inference.sampling.log_weights import draw_all_log_weights
 from diln.inference.sampling.loops import Plan, Run
 from diln.inference.sampling.online import Running
-from diln.inference.sampling.sampled import Sampled
-from diln.inference.sampling.state import Documents, State
+from diln.inference.sampling.posterior import SampledPosterior
+from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.sweep import draw_given, draw_tokens, no_places, recount
 from diln.inference.sampling.tokens import Tokens
 from diln.models import start
@@ -128,7 +128,7 @@ def new_run(
     if not tokens.size:
         raise ValueError("no document has a token; give counts that are not all 0")
     check_terms_fit(tokens)
-    docs = Documents.new(tokens, 0, order)
+    docs = SampledDocuments.new(tokens, 0, order)
     size = start_size(parameters, tokens.size)
     weight, topic_prior = start_weight(parameters, size), parameters.topic_prior(method, size)
     widens = plan.merges is not None and parameters.learns_weights and parameters.init in (None, "draws")
@@ -183,7 +183,7 @@ def begin_from(chain: Chain, topics: Array, weights: Array, threads: Threads) ->
     recount(chain.state, chain.docs)
 
 
-def finished(run: Run, threads: Threads, scale: float) -> Sampled:
+def finished(run: Run, threads: Threads, scale: float) -> SampledPosterior:
     """The mean of the late states, largest topics first, for ``scale`` times as many documents."""
     chain = run.chain
     state = run.average.state(chain.state)
@@ -194,7 +194,7 @@ def finished(run: Run, threads: Threads, scale: float) -> Sampled:
     state.totals *= scale
     kept, places = [one.chosen(order) for one in run.kept], np.ix_(order, order)
     products, spread = (None if one is None else one[places] for one in (run.average.products, run.average.spread))
-    return Sampled(state, running, chain.prior, chain.seed, run.average.n_states, kept, products, spread)
+    return SampledPosterior(state, running, chain.prior, chain.seed, run.average.n_states, kept, products, spread)
 
 
 def running_of(chain: Chain, threads: Threads) -> Running:
@@ -236,7 +236,7 @@ def learn(fitted: Fitted, counts: csr_array, iteration: int, threads: Threads) -
 
     Its score is the mean of ln p of a token given its document's others.
     """
-    posterior, parameters = cast(Sampled, fitted.posterior), fitted.parameters
+    posterior, parameters = cast(SampledPosterior, fitted.posterior), fitted.parameters
     rho = (parameters.settled("learning_offset") + fitted.steps) ** -parameters.settled("learning_decay")
     score = 0.0
     if counts.nnz:  # else there is nothing to learn, and old documents are not to be forgotten for it

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from diln.inference.documents import Array
+from diln.inference.data import Array
 
 
 def of_model(model: Any, vocabulary: list[str]) -> tuple[Array, Array]:

@@ -9,9 +9,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from diln.analysis.study.base import View
-from diln.analysis.study.curves import Curve, CurvesView, PanelsView, PassView
-from diln.analysis.study.table import Row, TableView
 from diln.show.style import (
     GREY,
     INK,
@@ -27,6 +24,9 @@ from diln.show.style import (
     thousands,
 )
 from diln.show.table import signed
+from diln.study.base import View
+from diln.study.curves import Curve, CurvesView, PanelsView, PassView
+from diln.study.table import Row, TableView
 
 PERPLEXITY = "perplexity (lower is better)"
 LARGEST = 50  # topics whose shares are shown

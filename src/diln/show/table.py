@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from diln.analysis.study.table import Row, TableView
+from diln.study.table import Row, TableView
 
 COLUMNS = {
     "model": "",

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from diln.inference.sampling.corpus_step import LONGEST
-from diln.inference.sampling.state import Documents, State
+from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.tokens import Tokens, draw_topics, padded
 
 
@@ -22,7 +22,7 @@ def some_counts(rng, n_docs, n_terms, mean=2.0, empty=()):
 
 def some_documents(rng, counts, n_topics, n_dims=0, spread=1.0):
     """Documents anywhere, each token with a topic."""
-    docs = Documents.new(Tokens.of(counts), n_dims, np.arange(counts.shape[0]) + 7)
+    docs = SampledDocuments.new(Tokens.of(counts), n_dims, np.arange(counts.shape[0]) + 7)
     docs.topics[:] = rng.integers(n_topics, size=len(docs.topics))
     docs.u[:] = rng.normal(size=docs.u.shape) * spread
     docs.s[:] = rng.normal(size=docs.s.shape) * spread

@@ -5,14 +5,14 @@ import pytest
 from small import some_counts
 
 from diln.engine.threads import Threads
-from diln.inference.gaussian_weights import centred
 from diln.inference.sampling.average import Average, follow, follow_products, turned
 from diln.inference.sampling.chain import Chain
 from diln.inference.sampling.corpus_step import Prior
 from diln.inference.sampling.loops import Plan, Run, restore, run, stored
-from diln.inference.sampling.sampled import Sampled, spread_of_products, spread_of_scatter
-from diln.inference.sampling.state import Documents, State
+from diln.inference.sampling.posterior import SampledPosterior, spread_of_products, spread_of_scatter
+from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.tokens import Tokens
+from diln.inference.weights.gaussian import centred
 
 COUNTS = some_counts(np.random.default_rng(0), 60, 40)
 
@@ -36,13 +36,15 @@ def averaged(states) -> Average:
     return average
 
 
-def known(average: Average, last: State) -> Sampled:
-    return Sampled(average.state(last), None, Prior(), 0, average.n_states, [], average.products, average.spread)
+def known(average: Average, last: State) -> SampledPosterior:
+    return SampledPosterior(
+        average.state(last), None, Prior(), 0, average.n_states, [], average.products, average.spread
+    )
 
 
 def chain_of(prior, n_states=12, sweeps=40):
     """A chain whose late states are all kept."""
-    docs = Documents.new(Tokens.of(COUNTS), 0, np.arange(60))
+    docs = SampledDocuments.new(Tokens.of(COUNTS), 0, np.arange(60))
     one = Run(Chain(State.empty(40, 6, 0.1, 0.05, 1.0, 0.5), docs, prior, 0, len(docs)))
     plan = Plan(max_iter=sweeps, n_states=n_states, keep_states=n_states, warm_up=4, tol=0.0)
     with Threads(1) as threads:
@@ -100,7 +102,7 @@ def test_covariances_of_log_weights_have_a_deviation_too():
 
 
 def test_an_average_goes_on_from_where_it_was_stored_to_the_same_bits():
-    docs = Documents.new(Tokens.of(COUNTS), 0, np.arange(60))
+    docs = SampledDocuments.new(Tokens.of(COUNTS), 0, np.arange(60))
     whole, kept = chain_of(Prior(n_dims=2)), []
     plan = Plan(max_iter=40, n_states=12, keep_states=12, warm_up=4, tol=0.0)
     one = Run(Chain(State.empty(40, 6, 0.1, 0.05, 1.0, 0.5), docs, Prior(n_dims=2), 0, len(docs)))

@@ -21,7 +21,7 @@ from diln.inference.sampling.chain import SETTLING, Chain
 from diln.inference.sampling.corpus_step import Places, Prior, draw_locations, draw_topic_prior, draw_weights
 from diln.inference.sampling.log_weights import draw_gaussian, draw_log_weights
 from diln.inference.sampling.places import gather_places
-from diln.inference.sampling.state import Documents, State
+from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.tokens import Tokens
 from diln.prob.polya_gamma import draw_polya_gamma
 
@@ -190,7 +190,7 @@ def start(x, r, prior):
     state.ells = np.zeros((prior.n_dims, state.width), np.float32)
     state.ells[:, :N_TOPICS] = x.ell[r].T
     tokens, topics = lay_out(x.words[r], x.topics[r])
-    docs = Documents(
+    docs = SampledDocuments(
         tokens, topics, x.u[r].astype(np.float32), x.s[r].astype(np.float32), np.arange(len(LENGTHS), dtype=np.uint64)
     )
     if prior.covariance is not None:

@@ -9,9 +9,7 @@ from small import counts_by_document, draw, some_counts, some_documents, some_st
 
 from diln.engine.lanes import LANES
 from diln.engine.threads import Threads
-from diln.inference.batch import Batch
-from diln.inference.gaussian_weights import GaussianWeights
-from diln.inference.posterior import settled_documents
+from diln.inference.data import TermCounts
 from diln.inference.sampling import log_weights
 from diln.inference.sampling.log_weights import (
     FIRST_CHANGE,
@@ -34,6 +32,8 @@ from diln.inference.sampling.log_weights import (
 )
 from diln.inference.sampling.places import TOGETHER
 from diln.inference.sampling.tokens import open_wide
+from diln.inference.variational.posterior import settled_documents
+from diln.inference.weights.gaussian import GaussianWeights
 from diln.prob.streams import key_of
 
 LEAST = 1e-4  # p-value of a test: of ten thousand right ones, one is lower
@@ -359,7 +359,7 @@ def test_documents_of_a_stream_begin_where_variational_inference_has_them():
     state, docs = weighed(8, n_docs=500, size=6, empty=(3,))
     tokens = docs.tokens
     draw_first_log_weights(state, docs, key_of(9), ONE)
-    batch = Batch(tokens.indptr, tokens.indices, tokens.counts.astype(np.float32), tokens.n_terms)
+    batch = TermCounts(tokens.indptr, tokens.indices, tokens.counts.astype(np.float32), tokens.n_terms)
     weights = GaussianWeights(state.mean, state.covariance, 1.0, lift=LIFT)
     found = settled_documents(state.expected_topics, weights, batch, FIRST_UPDATES, FIRST_CHANGE, ONE)
     off = (docs.u[:, :6] - found.locations) / np.sqrt(found.spreads)

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from diln.engine.threads import Threads
 from diln.inference.sampling.corpus_step import Prior, draw_alpha, expect_alpha, precisions
 from diln.inference.sampling.online import Running, move, scatter, settle_weights, step
-from diln.inference.sampling.state import Documents, State
+from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.sweep import add_places, add_sums
 from diln.inference.sampling.tokens import Tokens
 from diln.inference.sampling.visit import visit
@@ -38,7 +38,7 @@ def counts_of(n_docs, seed=1):
 
 
 def documents(counts, dims=DIMS):
-    return Documents.new(Tokens.of(counts), dims, np.arange(counts.shape[0]))
+    return SampledDocuments.new(Tokens.of(counts), dims, np.arange(counts.shape[0]))
 
 
 def test_scatter_adds_a_share_for_every_token_and_draw():
@@ -117,7 +117,7 @@ def test_the_sums_of_all_batches_are_the_sum_of_all_documents(corpus):
         parts = []
         for first in range(0, 300, 64):
             rows = csr_array(counts[first : first + 64])
-            docs = Documents.new(Tokens.of(rows), DIMS, np.arange(first, first + rows.shape[0]))
+            docs = SampledDocuments.new(Tokens.of(rows), DIMS, np.arange(first, first + rows.shape[0]))
             parts.append(visit(state, docs, (1,), 6, 2, threads))
     assert np.array_equal(np.hstack([part.late for part in parts]), whole.late)
     assert np.array_equal(add_sums([part.sums for part in parts]).histogram, whole.sums.histogram)

@@ -10,7 +10,7 @@ from diln.engine.threads import Threads
 from diln.inference.sampling.chain import Chain
 from diln.inference.sampling.corpus_step import Prior
 from diln.inference.sampling.loops import WINDOW, Plan, Run, at_rest, log_spread, restore, run, stored
-from diln.inference.sampling.state import Documents, State
+from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.tokens import Tokens
 
 COUNTS = some_counts(np.random.default_rng(0), 50, 40)
@@ -25,7 +25,7 @@ def plan_of(**given):
 
 
 def new_run(seed=0, dims=2):
-    docs = Documents.new(Tokens.of(COUNTS), 0, np.arange(50))
+    docs = SampledDocuments.new(Tokens.of(COUNTS), 0, np.arange(50))
     state = State.empty(40, 6, 0.1, 0.05, 1.0, 0.5)
     return Run(Chain(state, docs, Prior(n_dims=dims), seed, len(docs)))
 

@@ -11,7 +11,7 @@ from diln.engine.lanes import LANES
 from diln.engine.threads import Threads
 from diln.inference.sampling import sweep
 from diln.inference.sampling.corpus_step import LONGEST
-from diln.inference.sampling.state import Documents
+from diln.inference.sampling.state import SampledDocuments
 from diln.inference.sampling.sweep import blocks, count_table, draw_tokens, recount
 from diln.inference.sampling.tokens import (
     NO_TOPIC,
@@ -375,7 +375,7 @@ def test_a_document_draws_from_its_own_stream():
     turned = np.arange(len(docs))[::-1]
     counts = np.zeros((len(docs), docs.tokens.n_terms), int)
     np.add.at(counts, (docs_of(docs.tokens), np.repeat(docs.tokens.indices, docs.tokens.counts)), 1)
-    other = Documents.new(Tokens.of(counts[turned]), 2, docs.names[turned])
+    other = SampledDocuments.new(Tokens.of(counts[turned]), 2, docs.names[turned])
     other.u[:], other.s[:] = docs.u[turned], docs.s[turned]
     docs.topics[:] = NO_TOPIC
     draw(state, docs, key_of(22), learning=False)

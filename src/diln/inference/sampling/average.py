@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from diln.engine.compile import compiled
-from diln.inference.documents import Array
-from diln.inference.gaussian_weights import centred
+from diln.inference.data import Array
 from diln.inference.sampling.state import State
+from diln.inference.weights.gaussian import centred
 
 NUMBERS = ("prior", "alpha", "variance")
 PRODUCTS, SQUARES = "products", "squares"  # mean of the topics' covariances, and squared deviations from it

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from diln.engine.threads import Threads
-from diln.inference.documents import Array
-from diln.inference.gaussian_weights import AT_ZERO
+from diln.inference.data import Array
 from diln.inference.sampling.corpus_step import (
     Places,
     Prior,
@@ -17,8 +16,9 @@ from diln.inference.sampling.corpus_step import (
     draw_weights,
 )
 from diln.inference.sampling.log_weights import draw_all_log_weights, draw_entering, draw_gaussian, open_log_weights
-from diln.inference.sampling.state import Documents, State
+from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.sweep import draw_documents, draw_tokens
+from diln.inference.weights.gaussian import AT_ZERO
 from diln.prob.polya_gamma import draw_polya_gamma
 from diln.prob.streams import key_of
 
@@ -32,10 +32,10 @@ TOKENS, WEIGHTS, PLACES, OPENING, ENTERING = range(5)  # what a stream is for
 
 @dataclass(slots=True)
 class Chain:
-    """Documents, corpus, and how many sweeps were made; what comes next is a function of these and the seed."""
+    """SampledDocuments, corpus, and how many sweeps were made; what comes next is a function of these and the seed."""
 
     state: State
-    everything: Documents
+    everything: SampledDocuments
     prior: Prior
     seed: int
     size: int  # documents that are in play: the first so many
@@ -67,7 +67,7 @@ class Chain:
         return not self.state.weighed if has_log_weights else self.prior.n_dims > 0 and self.state.n_dims == 0
 
     @property
-    def docs(self) -> Documents:
+    def docs(self) -> SampledDocuments:
         """The documents in play."""
         return self.everything.first(self.size)
 

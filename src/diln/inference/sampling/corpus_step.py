@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import digamma
 
-from diln.inference.documents import Array
+from diln.inference.data import Array
 from diln.inference.sampling.state import LEAST_WEIGHT, State
 from diln.prob.tables import draw_tables, expected_tables
 

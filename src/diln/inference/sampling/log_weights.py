@@ -12,15 +12,14 @@ import numpy as np
 
 from diln.engine.compile import kernel
 from diln.engine.threads import Threads, cut
-from diln.inference.batch import Batch
-from diln.inference.documents import Array
-from diln.inference.gaussian_weights import GaussianWeights, best_gaussian
-from diln.inference.log_weight_step import times
-from diln.inference.posterior import settled_documents
+from diln.inference.data import Array, TermCounts
 from diln.inference.sampling.places import TOGETHER
-from diln.inference.sampling.state import Documents, State
+from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.sweep import pieces
 from diln.inference.sampling.tokens import count_topics
+from diln.inference.variational.log_weight_step import times
+from diln.inference.variational.posterior import settled_documents
+from diln.inference.weights.gaussian import GaussianWeights, best_gaussian
 from diln.prob.streams import GOLD, fill_normals, stream, uniform64
 
 UNSEEN = 0.1  # tokens of a topic that a document has none of, where its log weights begin
@@ -159,7 +158,7 @@ def gather_moments(starts, first, last, eta, out):  # type: ignore[no-untyped-de
                 out[j, k] += w0 * rows[0, k] + w1 * rows[1, k] + w2 * rows[2, k] + w3 * rows[3, k]
 
 
-def open_log_weights(state: State, docs: Documents, size: int, prior: float, rng: np.random.Generator) -> None:
+def open_log_weights(state: State, docs: SampledDocuments, size: int, prior: float, rng: np.random.Generator) -> None:
     """Give the first ``size`` documents log weights, by their tokens' topics; others get theirs when they come in.
 
     What all of a document's log weights have in common no token tells. It is spread as the prior has it: were it the
@@ -179,7 +178,7 @@ def open_log_weights(state: State, docs: Documents, size: int, prior: float, rng
     state.mean, state.covariance = best_gaussian(moments, prior)
 
 
-def draw_entering(state: State, docs: Documents, first: int, last: int, rng: np.random.Generator) -> None:
+def draw_entering(state: State, docs: SampledDocuments, first: int, last: int, rng: np.random.Generator) -> None:
     """Log weights of documents that come into play: from N(mu, Sigma), since nobody knows their topics yet."""
     root = np.linalg.cholesky(state.covariance)
     for start, stop in cut(last - first, ENTER_AT_ONCE):
@@ -198,20 +197,20 @@ def spread_out(means, spreads, key, names, out):  # type: ignore[no-untyped-def]
             out[m, k] = means[m, k] + sqrt(spreads[m, k]) * normals[k]
 
 
-def draw_first_log_weights(state: State, docs: Documents, key: np.uint64, threads: Threads) -> None:
+def draw_first_log_weights(state: State, docs: SampledDocuments, key: np.uint64, threads: Threads) -> None:
     """Log weights of documents that are visited for some draws alone: from what variational inference makes of them.
 
     From the mean, so few draws would not come to where a document's log weights are, and Sigma would shrink.
     """
     tokens = docs.tokens
-    batch = Batch(tokens.indptr, tokens.indices, tokens.counts.astype(np.float32), tokens.n_terms)
+    batch = TermCounts(tokens.indptr, tokens.indices, tokens.counts.astype(np.float32), tokens.n_terms)
     weights = GaussianWeights(state.mean, state.covariance, 1.0, lift=LIFT)
     found = settled_documents(state.expected_topics, weights, batch, FIRST_UPDATES, FIRST_CHANGE, threads)
     docs.u = np.zeros((len(docs), state.width), np.float32)
     spread_out(found.locations, found.spreads, key, docs.names, docs.u)
 
 
-def draw_all_log_weights(state: State, docs: Documents, key: np.uint64, threads: Threads) -> Array:
+def draw_all_log_weights(state: State, docs: SampledDocuments, key: np.uint64, threads: Threads) -> Array:
     """Draw every document's log weights given its tokens' topics; returns the sum of (1, eta)(1, eta)'."""
     ranges, size, tokens = pieces(len(docs)), state.n_topics, docs.tokens
     inverse = np.linalg.inv(state.covariance)

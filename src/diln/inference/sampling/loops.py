@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from diln.engine.threads import Threads
-from diln.inference.documents import Array
-from diln.inference.loops import Progress, topics_in_use
+from diln.inference.data import Array
+from diln.inference.progress import Progress, topics_in_use
 from diln.inference.sampling.average import Average
 from diln.inference.sampling.chain import Chain
 from diln.inference.sampling.merge import merge
+from diln.inference.sampling.prune import tidy
 from diln.inference.sampling.state import State
-from diln.inference.sampling.tidy import tidy
 
 WINDOW = 10  # sweeps whose mean score is compared with that of as many before them
 WIDER = 0.01  # change of the spread of log weights, as a share of it, that is taken for none over as many sweeps

@@ -6,7 +6,7 @@ and takes very long to get out of that. With more than are needed each theme fin
 
 import numpy as np
 
-from diln.inference.documents import Array
+from diln.inference.data import Array
 from diln.inference.sampling.chain import Chain
 from diln.inference.sampling.sweep import recount
 from diln.inference.sampling.tokens import NO_TOPIC

@@ -7,12 +7,12 @@ import numpy as np
 
 from diln.engine.compile import kernel
 from diln.engine.threads import Threads
-from diln.inference.documents import Array
-from diln.inference.gaussian_weights import best_gaussian
+from diln.inference.data import Array
 from diln.inference.sampling.corpus_step import Places, Prior, expect_alpha, expect_tables, precisions
-from diln.inference.sampling.state import LEAST_WEIGHT, Documents, State
+from diln.inference.sampling.state import LEAST_WEIGHT, SampledDocuments, State
 from diln.inference.sampling.tokens import Tokens, padded
 from diln.inference.sampling.visit import Visited, visit
+from diln.inference.weights.gaussian import best_gaussian
 
 DRAWS = 8  # of the documents of a step
 BURN = 3  # of them that do not count
@@ -72,7 +72,7 @@ def step(
     Returns the mean of ln p(token's term | the document's other tokens).
     """
     tokens = Tokens.of(counts)
-    docs = Documents.new(tokens, state.n_dims, np.arange(len(tokens)))
+    docs = SampledDocuments.new(tokens, state.n_dims, np.arange(len(tokens)))
     visited = visit(state, docs, key, DRAWS, BURN, threads)
     move(state, running, visited, rho, scale)
     settle_weights(state, running, prior)

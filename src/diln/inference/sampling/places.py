@@ -7,8 +7,8 @@ PolyaGamma(a_k, psi_k), psi_k = ell_k . u + s, its (u, s) are Gaussian, as are t
 import numpy as np
 
 from diln.engine.compile import kernel
-from diln.inference.gate import back_substitute, factor_in_place, unpack_precision
 from diln.inference.sampling.tokens import count_topics, open_gate
+from diln.inference.weights.gate import back_substitute, factor_in_place, unpack_precision
 from diln.prob.polya_gamma import draw_matched, gate_terms
 from diln.prob.streams import fill_normals, stream
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.inference import gate
-from diln.inference.documents import Array
+from diln.inference.data import Array
 from diln.inference.sampling.tokens import NO_TOPIC, Tokens, padded
+from diln.inference.weights import gate
 
 ARRAYS = ("table", "totals", "a0", "ells")
 GAUSSIAN = ("mean", "covariance")
@@ -118,7 +118,7 @@ class State:
 
 
 @dataclass(slots=True)
-class Documents:
+class SampledDocuments:
     """Some documents: their tokens' topics, and where they are."""
 
     tokens: Tokens
@@ -128,7 +128,7 @@ class Documents:
     names: NDArray[np.uint64]  # (n_docs,) numbers of the streams that the documents' draws come from
 
     @classmethod
-    def new(cls, tokens: Tokens, n_dims: int, names: Array) -> "Documents":
+    def new(cls, tokens: Tokens, n_dims: int, names: Array) -> "SampledDocuments":
         """Documents whose tokens have no topic yet."""
         topics = np.full(tokens.size, NO_TOPIC, np.uint16)
         u, s = np.zeros((len(tokens), n_dims), np.float32), np.zeros(len(tokens), np.float32)
@@ -137,10 +137,10 @@ class Documents:
     def __len__(self) -> int:
         return len(self.tokens)
 
-    def first(self, size: int) -> "Documents":
+    def first(self, size: int) -> "SampledDocuments":
         """The first so many documents, sharing memory."""
         tokens = self.tokens.cut(0, size)
-        return Documents(tokens, self.topics[: tokens.size], self.u[:size], self.s[:size], self.names[:size])
+        return SampledDocuments(tokens, self.topics[: tokens.size], self.u[:size], self.s[:size], self.names[:size])
 
     def renamed(self, topics: NDArray[np.intp]) -> None:
         """Follow ``State.chosen``: tokens of topics that are gone have none."""

@@ -8,10 +8,10 @@ import numpy as np
 from diln.engine.compile import kernel
 from diln.engine.fetch import fetch_cell
 from diln.engine.threads import Threads, cut
-from diln.inference.documents import Array
+from diln.inference.data import Array
 from diln.inference.sampling.corpus_step import LONGEST, Places, Sums
 from diln.inference.sampling.places import TOGETHER, draw_omega, draw_places, gather_places
-from diln.inference.sampling.state import Documents, State, packed_pairs
+from diln.inference.sampling.state import SampledDocuments, State, packed_pairs
 from diln.inference.sampling.tokens import NO_TOPIC, Tokens, draw_topics
 
 BLOCK = 250_000  # tokens that are drawn given the same counts of other blocks
@@ -37,7 +37,7 @@ def count_table(indptr, indices, counts, starts, topics, first, last, table, tot
                 t += 1
 
 
-def blocks(docs: Documents) -> list[tuple[int, int]]:
+def blocks(docs: SampledDocuments) -> list[tuple[int, int]]:
     """Ranges of documents with about as many tokens each; they depend on the documents alone.
 
     One where there are few tokens, else a multiple of four, so that two or four threads have as much to do each.
@@ -54,7 +54,7 @@ def pieces(n_docs: int) -> list[tuple[int, int]]:
     return cut(n_docs, max(TOGETHER, -(-n_docs // 32)))
 
 
-def draw_tokens(state: State, docs: Documents, key: np.uint64, threads: Threads) -> Sums:
+def draw_tokens(state: State, docs: SampledDocuments, key: np.uint64, threads: Threads) -> Sums:
     """Draw every token's topic given all others; the counts follow.
 
     In blocks of documents: tokens of other blocks are known as they were before the sweep. One block is exact.
@@ -91,14 +91,14 @@ def _room(state: State) -> tuple[Array, Array, Array]:
     return np.empty_like(state.table), np.zeros_like(state.table), np.zeros_like(state.totals)
 
 
-def _count(docs: Documents, first: int, last: int, table: Array, totals: Array) -> None:
+def _count(docs: SampledDocuments, first: int, last: int, table: Array, totals: Array) -> None:
     tokens = docs.tokens
     count_table(
         tokens.indptr, tokens.indices, tokens.counts, tokens.starts, docs.topics, first, last, table, totals
     )  # fmt: skip
 
 
-def draw_given(state: State, docs: Documents, key: np.uint64, threads: Threads) -> Sums:
+def draw_given(state: State, docs: SampledDocuments, key: np.uint64, threads: Threads) -> Sums:
     """Draw every token's topic given the corpus' counts, which stay."""
     ranges = pieces(len(docs))
     sums: list[Sums | None] = [None] * len(ranges)
@@ -112,7 +112,7 @@ def draw_given(state: State, docs: Documents, key: np.uint64, threads: Threads) 
 
 def _draw(
     state: State,
-    docs: Documents,
+    docs: SampledDocuments,
     key: np.uint64,
     piece: tuple[int, int],
     table: Array,
@@ -142,7 +142,7 @@ def beyond(tokens: Tokens, topics: Array, first: int, last: int) -> list[tuple[i
     return [(int(k), int(one[k])) for one in counts for k in np.flatnonzero(one >= LONGEST)]
 
 
-def recount(state: State, docs: Documents) -> None:
+def recount(state: State, docs: SampledDocuments) -> None:
     """Set the corpus' counts to those of the documents' tokens."""
     state.table[:] = 0
     state.totals[:] = 0
@@ -150,7 +150,7 @@ def recount(state: State, docs: Documents) -> None:
 
 
 def draw_documents(
-    state: State, docs: Documents, key: np.uint64, threads: Threads, omega: Omega | None = None
+    state: State, docs: SampledDocuments, key: np.uint64, threads: Threads, omega: Omega | None = None
 ) -> Places:
     """Draw every document's place given its tokens' topics; what the topics' locations need is added up on the way.
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from diln.engine.compile import kernel
 from diln.engine.threads import Threads, cut
-from diln.inference.documents import Array
+from diln.inference.data import Array
 from diln.inference.sampling.corpus_step import LONGEST, Places, Sums
 from diln.inference.sampling.log_weights import draw_all_log_weights, draw_first_log_weights
 from diln.inference.sampling.places import TOGETHER, draw_omega, draw_places, gather_places
-from diln.inference.sampling.state import Documents, State, packed_pairs
+from diln.inference.sampling.state import SampledDocuments, State, packed_pairs
 from diln.inference.sampling.sweep import (
     add_places,
     add_sums,
@@ -74,14 +74,16 @@ def visit_documents(  # type: ignore[no-untyped-def]
 class Visited:
     """What a visit leaves behind, of the draws that count."""
 
-    docs: Documents
+    docs: SampledDocuments
     late: Array  # (n_draws, n_tokens) topics of the tokens
     sums: Sums  # over documents and draws
     found: Places  # over documents and draws, as if places had been drawn as often as tokens
     moments: Array = field(default_factory=lambda: np.zeros((0, 0)))  # over documents and draws, of log weights
 
 
-def visit(state: State, docs: Documents, key: tuple[int, ...], draws: int, burn: int, threads: Threads) -> Visited:
+def visit(
+    state: State, docs: SampledDocuments, key: tuple[int, ...], draws: int, burn: int, threads: Threads
+) -> Visited:
     """Draw documents ``draws`` times, of which the first ``burn`` do not count."""
     if state.weighed:
         return visit_weighed(state, docs, key, draws, burn, threads)
@@ -115,7 +117,7 @@ def visit(state: State, docs: Documents, key: tuple[int, ...], draws: int, burn:
 
 
 def visit_weighed(
-    state: State, docs: Documents, key: tuple[int, ...], draws: int, burn: int, threads: Threads
+    state: State, docs: SampledDocuments, key: tuple[int, ...], draws: int, burn: int, threads: Threads
 ) -> Visited:
     """The same of documents with log weights."""
     draw_first_log_weights(state, docs, key_of(*key, draws, 1), threads)

@@ -1,0 +1,1 @@
+"""What a topic says of an observation."""

@@ -1,0 +1,70 @@
+"""Topics that come and go along a chain: what nobody uses is dropped, and where all are in use they are split."""
+
+import numpy as np
+
+from diln.engine.compile import kernel
+from diln.inference.progress import in_use
+from diln.inference.sampling.chain import Chain
+from diln.inference.sampling.state import SampledDocuments
+from diln.inference.sampling.sweep import recount
+from diln.inference.sampling.tokens import MOST_TOPICS, NO_TOPIC
+from diln.prob.streams import key_of, mix
+
+EVERY = 5  # sweeps from one look to the next
+DUST = 1e-5  # share of the tokens below which a topic is dropped
+FIRST = 20  # sweeps before topics are split: before, all are about as large
+CROWDED = 0.8  # share of the topics that are in use from which on there are too few
+TOKENS_EACH = 500  # that a topic should have, if there is a choice
+SPLITTING = 11  # what a stream is for
+
+
+@kernel
+def split_topics(topics, starts, key, partners):  # type: ignore[no-untyped-def]
+    """Move, in every other document by chance, all tokens of a topic to its partner; 0 for a topic without."""
+    for m in range(starts.size - 1):
+        for t in range(starts[m], starts[m + 1]):
+            k = topics[t]
+            if k != NO_TOPIC and partners[k]:
+                coin = mix(np.uint64(key) ^ mix(np.uint64(m) * np.uint64(65536) + np.uint64(k)))
+                if coin & np.uint64(1):
+                    topics[t] = partners[k]
+
+
+def tidy(chain: Chain, *, grows: bool) -> None:
+    """Drop dust now and then; where topics may be added and most are in use, split them."""
+    if chain.number % EVERY:
+        return
+    state = chain.state
+    totals = state.totals[: state.n_topics]
+    if not totals.any():  # documents without a token
+        return
+    worth = totals >= max(1.0, DUST * totals.sum())
+    if chain.prior.prunes and not worth.all():
+        chain.keep(np.flatnonzero(worth))
+    if grows and chain.number >= FIRST and chain.number % (2 * EVERY) == 0:
+        split(chain)
+
+
+def split(chain: Chain) -> None:
+    """Split every topic in use in two, if most are."""
+    state = chain.state
+    totals = state.totals[: state.n_topics]
+    used = np.flatnonzero(in_use(totals))
+    most = min(MOST_TOPICS, most_topics(chain.docs))
+    if len(used) < CROWDED * state.n_topics or state.n_topics + len(used) > most:
+        return
+    chosen = np.concatenate([np.arange(state.n_topics), used])
+    partners = np.zeros(NO_TOPIC, np.int64)
+    partners[used] = state.n_topics + np.arange(len(used))
+    wider = state.chosen(chosen)
+    wider.truncation = max(state.truncation, wider.n_topics)
+    for columns in (used, partners[used]):
+        wider.a0[columns] /= 2
+    chain.state, docs = wider, chain.everything
+    split_topics(docs.topics, docs.tokens.starts, key_of(chain.seed, chain.number, SPLITTING), partners)
+    recount(chain.state, chain.docs)
+
+
+def most_topics(docs: SampledDocuments) -> int:
+    """Topics to split up to: they should have some hundreds of tokens each."""
+    return docs.tokens.size // TOKENS_EACH

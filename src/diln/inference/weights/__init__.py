@@ -1,0 +1,1 @@
+"""What a document multiplies its topics by: a file for each model."""

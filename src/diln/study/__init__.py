@@ -1,0 +1,10 @@
+"""Models beside each other on one corpus: which is worth it, and what it takes.
+
+A comparison is a set of runs, each a fit and its scores; a study says which runs it needs and what they come to.
+"""
+
+from diln.study.comparison import STUDIES, Comparison
+from diln.study.folder import Shelf
+from diln.study.settings import Settings, settings_for
+
+__all__ = ["STUDIES", "Comparison", "Settings", "Shelf", "settings_for"]

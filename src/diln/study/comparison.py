@@ -1,0 +1,182 @@
+"""A comparison: all runs of the studies asked for, those left to do in several processes, and what came of them."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import diln
+from diln.corpus import Corpus
+from diln.corpus.splits import completion_rows
+from diln.engine.processes import Processes
+from diln.errors import SourceError, StoreError, WorkerError
+from diln.files import MANIFEST
+from diln.study.base import Study, View
+from diln.study.curves import Pass, Prior, Steps, Time
+from diln.study.folder import DATA, LIBRARIES, Shelf, digest_of, made_again, made_with
+from diln.study.measure import Place, perform
+from diln.study.runs import Run
+from diln.study.settings import Settings
+from diln.study.table import Table
+
+STUDIES: dict[str, Study] = {study.name: study for study in (Table(), Prior(), Steps(), Time(), Pass())}
+"""The studies by name: "table", "prior", "steps", "time" and "pass"."""
+
+
+class Watch(Protocol):
+    """Someone who looks on."""
+
+    def expect(self, runs: list[Run], later: int) -> None:
+        """These are the runs, done or not, that are known by now; so many more will follow from them."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared, on which corpus, and where it is kept.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The documents.
+    settings : Settings
+        What is compared, as ``settings_for`` makes it.
+    shelf : Shelf
+        Where all that comes of it is kept.
+    studies : tuple of Study
+        What is asked: some of the values of ``STUDIES``.
+    """
+
+    corpus: Corpus
+    settings: Settings
+    shelf: Shelf
+    studies: tuple[Study, ...]
+
+    def carry_out(
+        self, n_jobs: int = 1, watch: Watch | None = None, show: Callable[[dict[str, View]], None] | None = None
+    ) -> dict[str, View]:
+        """Do the runs that are left to do, write down what came of all, and return it by study.
+
+        May be stopped at any moment, and goes on from there when it is called again.
+
+        Parameters
+        ----------
+        n_jobs : int
+            Processes, each with a fit of its own; -1 for one for each core. The results are the same for any number.
+        watch : Watch, optional
+            Is told which runs there are: ``expect(runs, later)`` is called with those that are known by now, done or
+            not, and the number of those that will follow from them.
+        show : callable, optional
+            Is given what will be returned while the directory is still held, and may write files of its own there.
+
+        Returns
+        -------
+        dict
+            By the studies' names: of "table" a ``TableView``, of "prior" and "time" a ``CurvesView``, of "steps" a
+            ``PanelsView``, of "pass" a ``PassView``. Each has ``to_json``.
+        """
+        settled = (study.first(self.settings) or study.then(self.settings, self.shelf) for study in self.studies)
+        check_splits(self.corpus, [run for runs in settled for run in runs])
+        digest = digest_of(self.corpus)
+        with self.shelf.opened(digest):
+            self.shelf.check()
+            place = Place(on_disk(self.corpus, digest, self.shelf), digest, self.shelf.directory)
+            with Processes(n_jobs, place, worthwhile=2) as processes, self._stopping():
+                first = _distinct(run for study in self.studies for run in study.first(self.settings))
+                later = sum(study.n_then(self.settings) for study in self.studies)
+                self._do(first, processes, watch, later)
+                then = _distinct(run for study in self.studies for run in study.then(self.settings, self.shelf))
+                self._do(_distinct([*first, *then]), processes, watch)
+            views = {study.name: study.view(self.settings, self.shelf) for study in self.studies}
+            for name, view in views.items():
+                self.shelf.write(DATA[name], json.dumps(self.described(name, view), indent=1) + "\n")
+            if show is not None:
+                show(views)
+        return views
+
+    def _do(self, runs: list[Run], processes: Processes, watch: Watch | None, later: int = 0) -> None:
+        """Do those of the runs that are not done."""
+        if watch is not None:
+            watch.expect(runs, later)
+        for _ in processes.map(perform, [run for run in runs if not self.shelf.has(run)]):
+            pass
+
+    @contextmanager
+    def _stopping(self) -> Iterator[None]:
+        """Have other processes stop where this one does: they would go on for as long as a fit takes."""
+        try:
+            yield
+        except WorkerError as error:
+            self.shelf.stop()
+            raise WorkerError(f"{error}; runs that were done are kept, and the same command goes on") from error
+        except BaseException:
+            self.shelf.stop()
+            raise
+
+    @property
+    def about(self) -> str:
+        """What is compared on what, in a sentence."""
+        corpus, settings = self.corpus, self.settings
+        return (
+            f"{len(corpus):,} documents of {corpus.n_terms:,} terms and {corpus.n_tokens:,} tokens; "
+            f"inference: {settings.inference}; seeds: {settings.seeds}; splits: {settings.splits}."
+        )
+
+    def described(self, name: str, view: View) -> dict[str, Any]:
+        """What came of a study, with what it was made of and made with, as plain values.
+
+        Parameters
+        ----------
+        name : str
+            The study's.
+        view : TableView, CurvesView, PanelsView or PassView
+            What ``carry_out`` gave for it.
+        """
+        known = made_with()
+        return {
+            "study": name,
+            "diln": diln.__version__,
+            "versions": {library: known[library] for library in LIBRARIES},
+            "machine": known["machine"],
+            "corpus": {
+                "documents": len(self.corpus), "terms": self.corpus.n_terms, "tokens": self.corpus.n_tokens,
+            },
+            "settings": self.settings.to_json(),
+            name: view.to_json(),
+        }  # fmt: skip
+
+
+def on_disk(corpus: Corpus, digest: str, shelf: Shelf) -> Path:
+    """Where every process can open the corpus: where it is, unless it is a part of what is there, or on the shelf."""
+    own = corpus.directory
+    if own is not None and (own / MANIFEST).exists() and digest_of(Corpus.open(own)) == digest:
+        return own.resolve()
+    if not (shelf.corpus / MANIFEST).exists():
+        corpus.save(shelf.corpus)
+    with made_again(shelf.corpus):
+        found = digest_of(Corpus.open(shelf.corpus))
+    if found != digest:
+        raise StoreError(
+            f"{shelf.corpus}: holds other documents than those compared; move it elsewhere, and the same command goes "
+            "on"
+        )
+    return shelf.corpus.resolve()
+
+
+def check_splits(corpus: Corpus, runs: list[Run]) -> None:
+    """Raise if a split that these runs need, as it was drawn, leaves nothing to learn from or nothing to predict."""
+    judged_by = {(run.split, either) for run in runs if run.way != "pass" for either in (run.validation, False)}
+    for split, validation in sorted(judged_by):
+        train, judged, _ = completion_rows(len(corpus), split, validation=validation)
+        use = "validation" if validation else "test"
+        for name, rows in (("training", train), (use, judged)):
+            if not corpus.doc_lengths[rows].any():
+                raise SourceError(
+                    f"split {split + 1} (seed {split}): none of its {len(rows):,} {name} documents, which are drawn at "
+                    "random, has a token; leave empty documents out (diln corpus build --min-tokens 1), or give more"
+                )
+
+
+def _distinct(runs: Iterable[Run]) -> list[Run]:
+    return list(dict.fromkeys(runs))

@@ -1,0 +1,145 @@
+"""A model that learns from mini-batches, looked at on its way: how well it does, and what it has found so far."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from diln.analysis.completion import complete
+from diln.analysis.inputs import in_use
+from diln.corpus.splits import Completion
+from diln.engine.threads import even_cut
+from diln.models.counts import CorpusRows, MatrixRows
+from diln.models.fitted import Fitted
+from diln.models.fitting import first, more
+from diln.models.parameters import Parameters
+
+BEGUN_WITH = 10  # one in so many documents is read before the first mini-batch
+MOST_BEGUN_WITH = 20_000
+JUDGED = 500  # test documents, the first ones, that say how well a model does on its way
+POINTS = 20  # of a pass at which they do
+RECORDS = 100  # of a pass at which what a model has found is put down, at most
+PAIRS = 100  # of topics whose correlation is followed
+
+
+class Stream:
+    """The training documents in a random order: some to begin with, then mini-batches of those that are left."""
+
+    def __init__(self, parameters: Parameters, parts: Completion, seed: int) -> None:
+        self.rows = CorpusRows(parts.train)
+        self.vocabulary = parts.train.vocabulary
+        size = self.rows.n_docs
+        self.parameters = replace(parameters, learning_method="online", total_samples=size)
+        self.seed, self.passes = seed, parameters.max_iter or 1
+        self.order = self.shuffled(0)
+        self.begun_with = max(1, min(MOST_BEGUN_WITH, size // BEGUN_WITH))
+
+    def shuffled(self, number: int) -> NDArray[np.int64]:
+        """The order of a pass, from 0 on."""
+        return np.random.default_rng([self.seed, 3, number]).permutation(self.rows.n_docs)
+
+    def begin(self) -> Fitted:
+        """A model of the first documents."""
+        return first(self.parameters, MatrixRows(self.taken(self.order[: self.begun_with])), self.vocabulary)
+
+    def batches(self) -> Iterator[tuple[int, MatrixRows]]:
+        """Every mini-batch, with the number of documents that are seen after it, each as often as it is."""
+        for number in range(self.passes):
+            order = self.order[self.begun_with :] if number == 0 else self.shuffled(number)
+            before = number * self.rows.n_docs + self.rows.n_docs - len(order)
+            for start, end in even_cut(len(order), int(self.parameters.settled("batch_size"))):
+                yield before + end, MatrixRows(self.taken(order[start:end]))
+
+    @property
+    def length(self) -> int:
+        """Documents of all passes."""
+        return self.passes * self.rows.n_docs
+
+    def taken(self, documents: NDArray[np.int64]) -> csr_array:
+        """The counts of these documents."""
+        return self.rows.take(np.sort(documents))
+
+
+def along_a_stream(
+    parameters: Parameters, parts: Completion, seed: int, look: Callable[[], None]
+) -> dict[str, list[float]]:
+    """The perplexity of some test documents against documents seen and seconds; no clock runs while they are judged."""
+    observed, held_out = parts.observed[:JUDGED], parts.held_out[:JUDGED]
+    stream, points = Stream(parameters, parts, seed), Points()
+
+    def judge(fitted: Fitted, seen: int, seconds: float) -> None:
+        points.add(seen, seconds, complete(fitted, observed, held_out).perplexity)
+
+    begun = time.thread_time()
+    fitted = stream.begin()
+    seconds = time.thread_time() - begun
+    judge(fitted, stream.begun_with, seconds)
+    every, last = stream.rows.n_docs / POINTS, stream.begun_with
+    for seen, rows in stream.batches():
+        look()
+        begun = time.thread_time()
+        more(fitted, rows)
+        seconds += time.thread_time() - begun
+        if seen - last >= every or seen == stream.length:
+            judge(fitted, seen, seconds)
+            last = seen
+    return points.to_json()
+
+
+class Points:
+    """A curve as it comes."""
+
+    def __init__(self) -> None:
+        self.documents: list[float] = []
+        self.seconds: list[float] = []
+        self.perplexity: list[float] = []
+
+    def add(self, documents: int, seconds: float, perplexity: float) -> None:
+        """One more point of it."""
+        self.documents.append(documents)
+        self.seconds.append(seconds)
+        self.perplexity.append(perplexity)
+
+    def to_json(self) -> dict[str, list[float]]:
+        """As plain numbers."""
+        return {"documents": self.documents, "cpu_seconds": self.seconds, "perplexities": self.perplexity}
+
+
+def over_a_pass(parameters: Parameters, parts: Completion, seed: int, look: Callable[[], None]) -> dict[str, Any]:
+    """What becomes of a model with locations over one pass: its concentrations, correlations and topics' shares."""
+    stream = Stream(parameters, parts, seed)
+    fitted = stream.begin()
+    pairs = some_pairs(fitted, np.random.default_rng([seed, 4]))
+    batches = len(even_cut(len(stream.order) - stream.begun_with, int(parameters.settled("batch_size"))))
+    every = max(1, -(-batches // RECORDS))
+    seen, records = [stream.begun_with], [record(fitted, pairs)]
+    for number, (documents, rows) in enumerate(stream.batches(), 1):
+        look()
+        more(fitted, rows)
+        if number % every == 0 or number == batches:
+            seen.append(documents)
+            records.append(record(fitted, pairs))
+    return {"documents": seen, "pairs": pairs.tolist(), **{name: [one[name] for one in records] for name in records[0]}}
+
+
+def some_pairs(fitted: Fitted, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Pairs, at random, of topics that are in use."""
+    every = np.array(list(combinations(np.flatnonzero(in_use(fitted)).tolist(), 2)), np.int64).reshape(-1, 2)
+    return every[np.sort(rng.permutation(len(every))[:PAIRS])]
+
+
+def record(fitted: Fitted, pairs: NDArray[np.int64]) -> dict[str, Any]:
+    """What a model has found by now."""
+    correlation = fitted.correlation
+    if correlation is None:
+        raise ValueError(f"the model is an {fitted.kind}, whose topics have no locations; follow a DILN over a pass")
+    return {
+        "alpha": fitted.alpha, "beta": fitted.beta, "topics_in_use": fitted.n_topics,
+        "correlations": np.round(correlation[pairs[:, 0], pairs[:, 1]], 6).tolist(),
+        "shares": np.round(fitted.topic_weights, 8).tolist(),
+    }  # fmt: skip

@@ -1,0 +1,91 @@
+"""New documents settle where tokens, location and intercept agree; each by itself, whatever is asked with it."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from scipy.special import expit
+
+from diln.engine.threads import Threads
+from diln.inference.sampling.fold_in import settle
+
+TERMS, TOPICS, DIMS = 30, 7, 3
+
+
+@pytest.fixture
+def model():
+    rng = np.random.default_rng(0)
+    topics = rng.dirichlet(np.full(TERMS, 0.1), TOPICS).T.astype(np.float32) + np.float32(1e-6)
+    return np.ascontiguousarray(topics), rng.gamma(1.0, 0.3, TOPICS), rng.normal(0, 1, (TOPICS, DIMS))
+
+
+@pytest.fixture
+def counts():
+    return csr_array(np.random.default_rng(1).poisson(0.5, (80, TERMS)).astype(np.float32))
+
+
+def asked(model, counts, n_jobs=1, most=2000, tolerance=1e-7):
+    with Threads(n_jobs) as threads:
+        return settle(*model, counts, most, tolerance, threads)
+
+
+def gate_gradient(model, n, x):
+    """Of sum_k n_k psi_k - a_k ln(1 + e^psi_k) - u.u/2 at x = (u, s)."""
+    _, a0, ells = model
+    covariates = np.column_stack([ells, np.ones(len(a0))])
+    rest = n - (a0 + n) * expit(covariates @ x)
+    return covariates.T @ rest - np.append(x[:-1], 0)
+
+
+def test_a_settled_document_is_a_fixed_point(model, counts):
+    topics, a0, ells = model
+    shares, places = asked(model, counts)
+    for m in range(10):
+        row = counts[[m]].toarray()[0]
+        phi = topics * shares[m]  # proportional to (a0 + n) sigma
+        phi /= phi.sum(axis=1, keepdims=True)
+        n = row @ phi
+        # the intercept is where the expected proportions add up to the tokens
+        values = np.linspace(-12, 12, 20001)
+        slopes = [abs(gate_gradient(model, n, np.append(places[m], value))[-1]) for value in values[::200]]
+        near = values[::200][int(np.argmin(slopes))]
+        fine = np.linspace(near - 0.3, near + 0.3, 4001)
+        s = fine[int(np.argmin([abs(gate_gradient(model, n, np.append(places[m], v))[-1]) for v in fine]))]
+        weights = (a0 + n) * expit(ells @ places[m] + s)
+        assert np.allclose(weights / weights.sum(), shares[m], atol=2e-3)
+        assert np.abs(gate_gradient(model, n, np.append(places[m], s))).max() < 0.05
+
+
+def test_without_locations_it_is_the_fixed_point_of_the_weights(model, counts):
+    topics, a0, _ = model
+    shares, places = asked((topics, a0, np.zeros((TOPICS, 0))), counts)
+    assert places.shape == (80, 0)
+    row, n = counts[[3]].toarray()[0], np.full(TOPICS, counts[[3]].sum() / TOPICS)
+    for _ in range(3000):
+        phi = topics * (a0 + n)
+        n = row @ (phi / phi.sum(axis=1, keepdims=True))
+    assert np.allclose((a0 + n) / (a0 + n).sum(), shares[3], atol=1e-4)
+
+
+def test_documents_do_not_know_of_each_other(model, counts):
+    shares, places = asked(model, counts, most=50, tolerance=1e-3)
+    order = np.random.default_rng(2).permutation(80)
+    for n_jobs in (1, 2, 4):
+        mixed = asked(model, csr_array(counts[order]), n_jobs, most=50, tolerance=1e-3)
+        assert np.array_equal(mixed[0], shares[order])
+        assert np.array_equal(mixed[1], places[order])
+    alone = asked(model, csr_array(counts[[5]]), most=50, tolerance=1e-3)
+    assert np.array_equal(alone[0][0], shares[5])
+
+
+def test_a_document_without_tokens_gets_the_prior_and_the_origin(model):
+    shares, places = asked(model, csr_array((2, TERMS), dtype=np.float32))
+    assert np.allclose(shares, model[1] / model[1].sum())
+    assert not places.any()
+
+
+def test_rows_sum_to_one_with_tiny_and_huge_weights(model, counts):
+    topics, a0, ells = model
+    for scale in (1e-12, 1e6):
+        shares, _ = asked((topics, a0 * scale, ells * 5), counts, most=30, tolerance=1e-3)
+        assert np.isfinite(shares).all()
+        assert np.allclose(shares.sum(axis=1), 1)

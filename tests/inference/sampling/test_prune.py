@@ -1,0 +1,107 @@
+"""Topics that nobody uses are dropped and crowded ones split; counts, tokens and topics stay of one mind."""
+
+import numpy as np
+import pytest
+from small import counted, some_counts, some_documents, some_state
+
+from diln.engine.threads import Threads
+from diln.inference.sampling.chain import Chain
+from diln.inference.sampling.corpus_step import Prior
+from diln.inference.sampling.prune import EVERY, TOKENS_EACH, split, split_topics, tidy
+from diln.inference.sampling.tokens import NO_TOPIC
+
+
+@pytest.fixture
+def chain():
+    rng = np.random.default_rng(0)
+    docs = some_documents(rng, some_counts(rng, 60, 30), 6, 2)
+    state = some_state(rng, docs, 6, 2)
+    return Chain(state, docs, Prior(n_dims=2), 0, len(docs), number=EVERY)
+
+
+def moved(chain, topic, to):
+    """Give all tokens of a topic to another."""
+    docs = chain.everything
+    docs.topics[docs.topics == topic] = to
+    chain.state.table[:], chain.state.totals[:] = counted(docs, chain.state.width)
+
+
+def test_empty_topics_go_and_the_others_keep_their_columns(chain):
+    moved(chain, 2, 3)
+    before = chain.state
+    tidy(chain, grows=False)
+    kept = [0, 1, 3, 4, 5]
+    assert chain.state.n_topics == 5
+    assert np.array_equal(chain.state.table[:, :5], before.table[:, kept])
+    assert np.array_equal(chain.state.ells[:, :5], before.ells[:, kept])
+    assert np.array_equal(chain.state.a0[:5], before.a0[kept])
+    table, totals = counted(chain.everything, chain.state.width)
+    assert np.array_equal(chain.state.table, table)
+    assert np.array_equal(chain.state.totals, totals)
+
+
+def test_tokens_of_dust_get_another_topic_in_the_next_sweep(chain, monkeypatch):
+    smallest = int(np.argmin(chain.state.totals[:6]))
+    share = (chain.state.totals[smallest] + 0.5) / chain.state.totals.sum()
+    monkeypatch.setattr("diln.inference.sampling.prune.DUST", share)
+    tidy(chain, grows=False)
+    assert chain.state.n_topics == 5
+    assert (chain.everything.topics == NO_TOPIC).any()
+    with Threads(1) as threads:
+        chain.sweep(threads)
+    assert (chain.everything.topics < 5).all()
+    assert chain.state.totals.sum() == chain.everything.tokens.size
+
+
+def test_topics_stay_where_pruning_is_off_or_it_is_not_the_time(chain):
+    moved(chain, 2, 3)
+    chain.prior = Prior(n_dims=2, prunes=False)
+    tidy(chain, grows=False)
+    assert chain.state.n_topics == 6
+    chain.prior, chain.number = Prior(n_dims=2), EVERY + 1
+    tidy(chain, grows=False)
+    assert chain.state.n_topics == 6
+
+
+def test_a_crowded_model_is_split_and_its_counts_follow(chain, monkeypatch):
+    monkeypatch.setattr("diln.inference.sampling.prune.most_topics", lambda docs: 100)
+    before = chain.state
+    split(chain)
+    state = chain.state
+    assert state.n_topics == 12
+    table, totals = counted(chain.everything, state.width)
+    assert np.array_equal(state.table, table)
+    assert np.array_equal(state.totals, totals)
+    assert np.allclose(state.a0[:6] + state.a0[6:12], before.a0[:6])
+    assert np.allclose(state.totals[:6] + state.totals[6:12], before.totals[:6])
+    assert (state.totals[:12] > 0).all()
+
+
+def test_tokens_of_a_topic_in_a_document_stay_together(chain):
+    docs = chain.everything
+    partners = np.zeros(NO_TOPIC, np.int64)
+    partners[1] = 9
+    before = docs.topics.copy()
+    split_topics(docs.topics, docs.tokens.starts, np.uint64(5), partners)
+    assert np.array_equal(docs.topics[before != 1], before[before != 1])
+    moves = []
+    for m in range(len(docs)):
+        own = slice(docs.tokens.starts[m], docs.tokens.starts[m + 1])
+        new = docs.topics[own][before[own] == 1]
+        assert len(set(new.tolist())) <= 1
+        moves += [new[0] == 9] if len(new) else []
+    assert 0.2 < np.mean(moves) < 0.8
+
+
+def test_a_model_with_room_left_is_not_split(chain, monkeypatch):
+    monkeypatch.setattr("diln.inference.sampling.prune.most_topics", lambda docs: 100)
+    for topic in (2, 3):
+        moved(chain, topic, 0)
+    split(chain)
+    assert chain.state.n_topics == 6
+
+
+def test_there_are_never_more_topics_than_tokens_make_sense_of(chain):
+    assert chain.everything.tokens.size < 12 * TOKENS_EACH
+    split(chain)
+    assert chain.state.n_topics == 6
