@@ -1,15 +1,15 @@
-"""Run a compiled loop over pieces of the work on several threads of this process."""
+"""Run steps on several threads of this process."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from diln.engine.base import Engine, Found, Shard, Shared
 from diln.engine.processes import count_jobs
 
 
-class Threads:
+class Threads(Engine):
     """``n_jobs`` threads that call a function on pieces of the work.
 
     The pieces are the caller's, and must not depend on ``n_jobs``: then neither do the results. Worthwhile for
@@ -20,17 +20,27 @@ class Threads:
         self.n_jobs = count_jobs(n_jobs)
         self._pool: ThreadPoolExecutor | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
-
     def close(self) -> None:
         """End the threads."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
+
+    def map(self, step: Callable[[Shard, Shared], Found], shards: Iterable[Shard], shared: Shared) -> Iterator[Found]:
+        """Yield ``step(shard, shared)`` of every shard, in order; with one thread, each when it is asked for."""
+        every = list(shards)
+        if self.n_jobs == 1 or len(every) < 2:
+            for shard in every:
+                yield step(shard, shared)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.n_jobs)
+        under_way = [self._pool.submit(step, shard, shared) for shard in every]
+        try:
+            for one in under_way:
+                yield one.result()
+        finally:
+            wait(under_way)  # they write into the caller's arrays
 
     def run(self, function: Callable[[int, int, int], Any], pieces: Iterable[tuple[int, int]]) -> None:
         """Call ``function(number, first, last)`` for every piece; an error of any call is raised here."""
