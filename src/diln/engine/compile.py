@@ -11,6 +11,7 @@ from numba import njit
 # Sums may be reordered, which is what lets a loop run on all lanes of the processor; infinities and NaN keep their
 # meaning.
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
+OPTIONS: Any = {"fastmath": REORDER, "error_model": "numpy"}
 HERE = Path(__file__)
 SHARED = HERE.parents[1] / "prob"  # the folder whose loops those of other folders call
 
@@ -31,7 +32,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     loops of their own: a loop that has both is compiled in two versions, with sums in different orders, and where the
     arrays happen to lie in memory decides which of them runs.
     """
-    return _compile(function, fastmath=REORDER, error_model="numpy")
+    return _compile(function, **OPTIONS)
 
 
 def _compile(function: Callable[..., Any], **options: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from diln.engine.threads import Threads
+from diln.engine.base import Engine
 from diln.inference.data import Array, TermCounts
 
 
@@ -83,16 +83,16 @@ class Posterior(ABC):
         """Second-level concentration, of a model that has it."""
 
     @abstractmethod
-    def refresh(self, threads: Threads) -> None:
+    def refresh(self, engine: Engine) -> None:
         """Bring up to date what follows from the rest."""
 
     @abstractmethod
-    def infer(self, counts: TermCounts | csr_array, most: int, tolerance: float, threads: Threads) -> Inferred:
+    def infer(self, counts: TermCounts | csr_array, most: int, tolerance: float, engine: Engine) -> Inferred:
         """Documents seen for the first time, each as if alone; with at most so many steps for each."""
 
     @abstractmethod
     def draws(
-        self, counts: csr_array, most: int, tolerance: float, number: int, rng: np.random.Generator, threads: Threads
+        self, counts: csr_array, most: int, tolerance: float, number: int, rng: np.random.Generator, engine: Engine
     ) -> Iterator[tuple[Array, Array]]:
         """Draws from the posterior: topics (n_terms, n_topics) and the documents' proportions (n_docs, n_topics)."""
 

@@ -224,7 +224,9 @@ class Fitted:
         parameters = stored_parameters(content)
         posterior: VariationalPosterior | SampledPosterior
         if "sampled" in content:
-            posterior = SampledPosterior.restored(tensors, content["sampled"], content["state"]["seed"])
+            posterior = SampledPosterior.restored(
+                tensors, content["sampled"], parameters.draws(), content["state"]["seed"]
+            )
         else:
             weights = parameters.weights(np.random.default_rng(0))
             statistics = tensors.pop("statistics")

@@ -1,20 +1,24 @@
 """What a model can be told, with what is taken if it is not told, checked before any work begins."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from diln.inference.sampling.corpus_step import Prior
 from diln.inference.sampling.loops import Plan as SamplingPlan
 from diln.inference.sampling.tokens import MOST_TOPICS
 from diln.inference.variational.loops import Plan
 from diln.inference.weights.base import Weights
 from diln.inference.weights.dirichlet import DirichletWeights
+from diln.inference.weights.dirichlet_draws import DirichletDraws
+from diln.inference.weights.draws import WeightDraws
 from diln.inference.weights.gamma_process import StickWeights
+from diln.inference.weights.gamma_process_draws import GammaProcessDraws
 from diln.inference.weights.gaussian import GaussianWeights
+from diln.inference.weights.gaussian_draws import GaussianDraws
 from diln.inference.weights.located import LocatedWeights
+from diln.inference.weights.located_draws import LocatedDraws
 from diln.models.checks import as_pair, check_choice, check_number, check_whole
 
 GROWN = 20_000  # documents from which on sampling begins with some of them
@@ -205,15 +209,19 @@ class Parameters(ABC):
             max_time=self.max_time,
         )
 
-    @property
-    def learns_weights(self) -> bool:
-        """Whether topics' weights are learned."""
-        return True
+    @abstractmethod
+    def draws(self) -> WeightDraws:
+        """The weights that sampling draws, and the priors of them."""
 
-    def prior(self) -> Prior:
-        """What sampling draws, and the priors of it."""
-        topic_word = LEARNED_PRIOR if self.topic_word_prior == "auto" else None
-        return Prior(learn_weights=self.learns_weights, prunes=not self.keeps_all, topic_word=topic_word)
+    @property
+    def exact(self) -> bool:
+        """Whether Polya-Gamma variables are drawn exactly."""
+        return self.polya_gamma == "exact"
+
+    @property
+    def learned_prior(self) -> tuple[float, float] | None:
+        """Gamma prior of gamma_0 where sampling learns it."""
+        return LEARNED_PRIOR if self.topic_word_prior == "auto" else None
 
     @property
     def variance(self) -> float:
@@ -268,10 +276,12 @@ class LDAParameters(Parameters):
         value = 1 / self.truncation if given is None else given
         return DirichletWeights(np.full(self.truncation, value), learned=self.doc_topic_prior == "auto")
 
-    @property
-    def learns_weights(self) -> bool:
-        """Whether the documents' prior is learned."""
-        return self.doc_topic_prior == "auto"
+    def draws(self) -> WeightDraws:
+        """Given weights, or learned ones as the HDP has them."""
+        if self.doc_topic_prior == "auto":
+            return GammaProcessDraws(exact=self.exact)
+        given = self.doc_topic_prior
+        return DirichletDraws(exact=self.exact, weight=None if given is None else float(given))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -296,9 +306,9 @@ class HDPParameters(Parameters):
         """Even sticks."""
         return self.sticks()
 
-    def prior(self) -> Prior:
-        """What sampling draws, and the priors of it."""
-        return replace(super().prior(), rate=float(self.weight_rate), alpha=self.settled("alpha_prior"))
+    def draws(self) -> WeightDraws:
+        """Weights of a gamma process."""
+        return GammaProcessDraws(float(self.weight_rate), self.settled("alpha_prior"), self.exact)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -329,10 +339,11 @@ class DILNParameters(HDPParameters):
         locations = np.sqrt(self.variance) * rng.standard_normal((self.truncation, self.settled("n_dims")))
         return LocatedWeights(self.sticks(), locations, self.variance)
 
-    def prior(self) -> Prior:
-        """What sampling draws, and the priors of it."""
+    def draws(self) -> WeightDraws:
+        """Weights of a gamma process, and locations."""
         precision = LEARNED_PRIOR if self.location_variance == "auto" else None
-        return replace(super().prior(), n_dims=self.settled("n_dims"), precision=precision)
+        process = (float(self.weight_rate), self.settled("alpha_prior"), self.exact)
+        return LocatedDraws(*process, self.settled("n_dims"), self.variance, precision)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -363,14 +374,9 @@ class CTMParameters(Parameters):
         """Log weights that are independent of each other, as the prior has them."""
         return GaussianWeights(np.zeros(self.truncation), np.eye(self.truncation), self.prior_documents)
 
-    @property
-    def learns_weights(self) -> bool:
-        """Whether topics' weights are learned: log weights take their place."""
-        return False
-
-    def prior(self) -> Prior:
-        """What sampling draws, and the priors of it."""
-        return replace(super().prior(), covariance=self.prior_documents)
+    def draws(self) -> WeightDraws:
+        """Log weights."""
+        return GaussianDraws(self.prior_documents)
 
 
 # What a model is made of, and cannot be changed as it goes on learning.

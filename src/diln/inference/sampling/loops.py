@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from diln.engine.threads import Threads
+from diln.engine.base import Engine
 from diln.inference.data import Array
 from diln.inference.progress import Progress, topics_in_use
 from diln.inference.sampling.average import Average
@@ -73,7 +73,7 @@ class Run:
 
 
 def run(
-    run: Run, plan: Plan, threads: Threads, note: Callable[[Progress], None], checkpoint: Callable[[Run], None]
+    run: Run, plan: Plan, engine: Engine, note: Callable[[Progress], None], checkpoint: Callable[[Run], None]
 ) -> None:
     """Sweep on until the score is at rest, average so many states, and stop; goes on where a run was left."""
     chain, begun = run.chain, time.perf_counter() - run.seconds
@@ -83,10 +83,11 @@ def run(
             merge(chain, plan.merges)
         if chain.number >= plan.opens and chain.closed:
             chain.open()
-        sums = chain.sweep(threads)
+        sums = chain.sweep(engine)
         run.scores.append(sums.score / max(chain.docs.tokens.size, 1))
-        if chain.state.weighed:
-            run.spreads.append(log_spread(chain.state))
+        spread = chain.weights.spread(chain.state)
+        if spread is not None:
+            run.spreads.append(spread)
         run.visited += chain.size
         run.seconds = time.perf_counter() - begun
         finish(run, plan)
@@ -128,12 +129,6 @@ def gain(values: list[float]) -> float:
     return float(np.mean(values[-WINDOW:]) - np.mean(values[-2 * WINDOW : -WINDOW] or -np.inf))
 
 
-def log_spread(state: State) -> float:
-    """Ln of the variance of a document's log weights about their mean, summed over topics."""
-    size = state.n_topics
-    return float(np.log(max(np.trace(state.covariance) - state.covariance.sum() / size, np.finfo(float).tiny)))
-
-
 def chain_is_short(run: Run, plan: Plan) -> bool:
     """Whether some documents, or the gate, are not in play yet."""
     return run.chain.closed or run.chain.number <= sum(sweeps for _, sweeps in plan.stages)
@@ -141,13 +136,11 @@ def chain_is_short(run: Run, plan: Plan) -> bool:
 
 def describe(run: Run) -> Progress:
     """How far the run is."""
-    state, learned = run.chain.state, run.chain.prior.learn_weights
+    state = run.chain.state
     return Progress(
-        run.chain.number, run.visited, run.seconds, topics_in_use(state.totals),
-        score=run.scores[-1], alpha=state.alpha if learned else None,
-        beta=state.beta if learned else None, topic_word_prior=state.prior,
-        location_variance=state.variance if state.n_dims else None, n_components=state.n_topics,
-        n_states=run.average.n_states,
+        run.chain.number, run.visited, run.seconds, topics_in_use(state.counts.totals), score=run.scores[-1],
+        topic_word_prior=state.counts.prior, n_components=state.n_topics, n_states=run.average.n_states,
+        **run.chain.weights.described(state),
     )  # fmt: skip
 
 
@@ -161,7 +154,7 @@ def stored(run: Run) -> tuple[dict[str, Any], dict[str, Array]]:
         "means": {name: value for name, value in run.average.sums.items() if isinstance(value, float)},
         "kept": [state.numbers() for state in run.kept],
     }  # fmt: skip
-    tensors = {"topics": docs.topics, "u": docs.u, "s": docs.s, **chain.state.tensors()}
+    tensors = {"topics": docs.topics, **docs.places._asdict(), **chain.state.tensors()}
     tensors |= {f"average.{name}": value for name, value in run.average.sums.items() if not isinstance(value, float)}
     tensors |= {f"{name}.{i}": value for i, state in enumerate(run.kept) for name, value in state.tensors().items()}
     return numbers, tensors
@@ -170,12 +163,15 @@ def stored(run: Run) -> tuple[dict[str, Any], dict[str, Array]]:
 def restore(run: Run, numbers: dict[str, Any], tensors: dict[str, Array]) -> None:
     """Bring a run that has not begun to where ``stored`` left one of the same documents."""
     chain, docs = run.chain, run.chain.everything
-    docs.topics, docs.u, docs.s = tensors["topics"], tensors["u"], tensors["s"]
     chain.number, chain.size, chain.opened = numbers["number"], numbers["size"], numbers["opened"]
-    chain.state = State.restored(tensors, numbers["state"])
+    weights = chain.weights.state_of(tensors)
+    chain.state = State.restored(weights, tensors, numbers["state"])
+    docs.topics = tensors["topics"]
+    places = type(chain.weights.documents(chain.state, 0))
+    docs.places = places(*(tensors[name] for name in places._fields))
     sums = {**numbers["means"]}
     sums |= {name[len("average.") :]: value for name, value in tensors.items() if name.startswith("average.")}
     run.average = Average(numbers["n_states"], sums)
-    run.kept = [State.restored(tensors, one, f".{i}") for i, one in enumerate(numbers["kept"])]
+    run.kept = [State.restored(weights, tensors, one, f".{i}") for i, one in enumerate(numbers["kept"])]
     run.scores, run.spreads, run.seconds = numbers["scores"], numbers.get("spreads", []), numbers["seconds"]
     run.visited, run.done = numbers["visited"], numbers["done"]
