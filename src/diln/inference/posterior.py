@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,16 @@ class Inferred:
 
     proportions: Array  # (n_docs, n_topics) expected proportions of topics; rows sum to 1
     locations: Array  # (n_docs, d) expected locations
+
+
+class OnlineStep(NamedTuple):
+    """A step of online learning."""
+
+    number: int  # from 0 on
+    rho: float  # its length, from 0 to 1
+    scale: float  # documents that each of its documents stands for
+    most: int  # updates of a document at most, where documents are updated
+    tolerance: float  # change of a document's tokens by topic that is taken for none
 
 
 class Posterior(ABC):
@@ -95,6 +106,13 @@ class Posterior(ABC):
         self, counts: csr_array, most: int, tolerance: float, number: int, rng: np.random.Generator, engine: Engine
     ) -> Iterator[tuple[Array, Array]]:
         """Draws from the posterior: topics (n_terms, n_topics) and the documents' proportions (n_docs, n_topics)."""
+
+    @abstractmethod
+    def learn(self, counts: csr_array, step: OnlineStep, engine: Engine) -> float | None:
+        """Visit documents, then move the corpus a step towards what they say.
+
+        Returns the mean of ln p(token's term | the document's other tokens), of sampling.
+        """
 
     @abstractmethod
     def tensors(self) -> dict[str, Array]:

@@ -1,6 +1,6 @@
 """A fitted model: all that is known after fitting, and all that can be asked of it. Knows nothing of scikit-learn."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from diln.engine.base import Engine
 from diln.engine.threads import Threads
 from diln.errors import StoreError
 from diln.inference import predict
@@ -17,11 +18,13 @@ from diln.inference.progress import Progress, in_use, topics_in_use
 from diln.inference.sampling.posterior import SampledPosterior
 from diln.inference.variational.posterior import VariationalPosterior
 from diln.models.agreement import ChainAgreement, Judged
+from diln.models.counts import as_rows, in_halves
 from diln.models.files import read_model, write_model
 from diln.models.parameters import DEFAULTS, KINDS, Parameters
 
 Floats = NDArray[np.float64]
 DRAWS = 20
+EVALUATED = 1000  # documents that the perplexity shown while fitting is of, at most
 STATE = ("seed", "steps", "seen", "population", "passes", "method")
 
 
@@ -142,6 +145,26 @@ class Fitted:
     def note(self, progress: Progress) -> None:
         """Keep what was seen of a pass."""
         self.history.append(asdict(progress))
+
+    def described(self, iteration: int, score: float | None, perplexity: float | None) -> Progress:
+        """How far a stream has come, but for the time it took."""
+        posterior, sampled = self.posterior, score is not None
+        return Progress(
+            iteration, self.seen, 0.0, topics_in_use(posterior.topic_tokens), perplexity=perplexity, alpha=self.alpha,
+            beta=self.beta, score=score, topic_word_prior=posterior.prior if sampled else None,
+            n_components=posterior.n_topics if sampled else None,
+        )  # fmt: skip
+
+    def evaluation(self, counts: csr_array, engine: Engine) -> Callable[[], float | None]:
+        """The perplexity of some of these documents, each completed from half its tokens; None without tokens."""
+        some = as_rows(counts[:EVALUATED])
+
+        def perplexity() -> float | None:
+            self.refresh(engine)
+            observed, held_out = in_halves(some, self.seed)
+            return self.perplexity(observed, held_out, engine) if held_out.nnz else None
+
+        return perplexity
 
     def infer(self, counts: csr_array, threads: Threads) -> Inferred:
         """What is known of documents given their counts (n_docs, n_terms), each as if it were alone."""

@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from diln.inference.sampling.loops import Plan as SamplingPlan
+from diln.inference.sampling.run import ChainPlan
 from diln.inference.sampling.tokens import MOST_TOPICS
-from diln.inference.variational.loops import Plan
+from diln.inference.variational.run import VariationalPlan
 from diln.inference.weights.base import Weights
 from diln.inference.weights.dirichlet import DirichletWeights
 from diln.inference.weights.dirichlet_draws import DirichletDraws
@@ -42,7 +42,7 @@ SETTLED: dict[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 PASSES = 100  # of variational inference at most, in batch, unless told otherwise
-EPOCHS = 5  # of it online
+EPOCHS = {"sampling": 1, "variational": 5}  # of online learning
 SWEEPS, STATES = 150, 50  # of sampling at most, with MANY topics, and of them averaged
 MANY, LEAST_SWEEPS, MOST_SWEEPS = 400, 60, 250  # with more topics there are fewer sweeps, for each takes longer
 SHORTENING = 0.6  # power of the number of topics that sweeps fall with: it keeps their product with time about the same
@@ -173,21 +173,21 @@ class Parameters(ABC):
             return "batch"
         return "grow" if n_tokens <= IN_MEMORY else "online"
 
-    def plan(self) -> Plan:
-        """How long variational inference is to go on, and in what steps."""
-        default = EPOCHS if self.learning_method == "online" else PASSES
-        return Plan(
-            max_iter=default if self.max_iter is None else self.max_iter,
+    @property
+    def epochs(self) -> int:
+        """Passes of online learning."""
+        return EPOCHS[self.inference] if self.max_iter is None else self.max_iter
+
+    def plan(self) -> VariationalPlan:
+        """How long variational inference is to go on, in batch."""
+        return VariationalPlan(
+            max_iter=PASSES if self.max_iter is None else self.max_iter,
             tol=self.settled("tol"),
-            batch_size=self.settled("batch_size"),
-            decay=self.settled("learning_decay"),
-            offset=self.settled("learning_offset"),
-            max_doc_update_iter=self.document_steps,
             mean_change_tol=self.mean_change_tol,
             evaluate_every=self.evaluate_every,
         )
 
-    def sampling_plan(self, method: str, n_topics: int) -> SamplingPlan:
+    def sampling_plan(self, method: str, n_topics: int) -> ChainPlan:
         """How long sampling of so many topics is to go on, and in what steps."""
         most_share = 1.0 if method == "grow" else MOST_SWEEPS / SWEEPS
         share = min(most_share, max((MANY / n_topics) ** SHORTENING, LEAST_SWEEPS / SWEEPS))
@@ -199,7 +199,7 @@ class Parameters(ABC):
         default_states = GROWN_STATES if stages else round(max(1.0, share) * STATES)
         states = default_states if self.n_states is None else self.n_states
         left = most - sum(sweeps for _, sweeps in stages)  # over all documents
-        return SamplingPlan(
+        return ChainPlan(
             max_iter=most,
             n_states=min(states, max(1, left // 2)),
             keep_states=self.keep_states,

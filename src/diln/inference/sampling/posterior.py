@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from diln.engine.base import Engine
 from diln.inference.data import Array, TermCounts, Tokens
-from diln.inference.posterior import Inferred, Posterior
+from diln.inference.posterior import Inferred, OnlineStep, Posterior
 from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.stats import Stats
 from diln.inference.weights.draws import WeightDraws
@@ -103,8 +103,8 @@ class SampledPosterior(Posterior):
             one = SampledPosterior(state, self.sums, self.weights, self.seed)
             yield one.topics, one.infer(counts, most, tolerance, engine).proportions
 
-    def learn(self, counts: csr_array, number: int, rho: float, scale: float, engine: Engine) -> float:
-        """One stochastic step, the ``number``-th: visit documents, and move by rho to what ``scale`` times as many say.
+    def learn(self, counts: csr_array, step: OnlineStep, engine: Engine) -> float:
+        """Draw documents some times given the corpus, and move that towards the mean of these draws.
 
         Returns the mean of ln p(token's term | the document's other tokens).
         """
@@ -112,10 +112,10 @@ class SampledPosterior(Posterior):
         self.states.clear()  # which know nothing of these documents
         tokens = Tokens.of(counts)
         docs = SampledDocuments.new(tokens, self.weights.documents(self.state, tokens.n_docs), np.arange(tokens.n_docs))
-        visited = self.weights.visit(self.state, docs, (self.seed, number), DRAWS, BURN, engine)
-        share = rho * scale / len(visited.late)
-        self.state.counts.move_to(tokens, visited.late, 1 - rho, share)
-        self.sums.move(visited.sums, 1 - rho, share)  # G10
+        visited = self.weights.visit(self.state, docs, (self.seed, step.number), DRAWS, BURN, engine)
+        share = step.rho * step.scale / len(visited.late)
+        self.state.counts.move_to(tokens, visited.late, 1 - step.rho, share)
+        self.sums.move(visited.sums, 1 - step.rho, share)  # G10
         self.weights.learn(self.state, self.sums)
         return visited.score / max(tokens.size * len(visited.late), 1)
 

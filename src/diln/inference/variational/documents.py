@@ -1,7 +1,7 @@
 """What is known of some documents: q(Z), q(u), and what their token step left behind."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,9 @@ class Summary:
     weights: float  # E ln p(C | Z) + E ln p(Z) + H[q(Z)]; of the CTM E ln p(C | eta)
     locations: float  # ln p(u); of the CTM E ln p(eta) + H[q(eta)]
     profile: float  # of weights, sum_mk ln Gamma(a0_k + n_mk) - ln Gamma(a0_k)
+
+    def __add__(self, other: "Summary") -> "Summary":
+        return Summary(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
 
     @property
     def bound(self) -> float:

@@ -10,7 +10,7 @@ from scipy.special import digamma, gammaln
 from diln.engine.threads import Threads, cut
 from diln.inference.data import Array, TermCounts
 from diln.inference.emissions.multinomial import expected_topics, gather_statistics, topic_term
-from diln.inference.posterior import Inferred, Posterior
+from diln.inference.posterior import Inferred, OnlineStep, Posterior
 from diln.inference.variational.documents import Documents, Summary, Visit, whole_like
 from diln.inference.weights.base import Weights
 
@@ -103,6 +103,15 @@ class VariationalPosterior(Posterior):
             )  # fmt: skip
 
         threads.run(step, cut(self.n_terms, TERMS_AT_ONCE))
+
+    def learn(self, counts: csr_array, step: OnlineStep, threads: Threads) -> None:
+        """One step of Algorithm 2: visit these documents as if new, then move the corpus by rho towards them."""
+        self.refresh(threads)
+        batch = TermCounts.of(counts)
+        documents = self.weights.start(batch.lengths, self.statistics.dtype)
+        visited = self.visit(batch, documents, step.most, step.tolerance, threads)
+        self.gather(batch, visited, 1 - step.rho, step.rho * step.scale, threads)  # S2
+        self.weights.update(visited.summary, documents, step.rho, step.scale, threads)  # S3, S4
 
     def settled(self, counts: TermCounts | csr_array, most: int, tolerance: float, threads: Threads) -> Documents:
         """The document step of documents seen for the first time; the expectations must be up to date."""
