@@ -137,7 +137,7 @@ def compare_command(
     Every model gets its settings by the same rule, on validation documents; test documents judge what was chosen. Each
     fit is on one thread, several at a time. The same command goes on where one was stopped.
     """
-    from diln.study import STUDIES, Comparison, Shelf, settings_for
+    from diln.study import STUDIES, Comparison, ResultsFolder, settings_for
 
     silent = quiet or json
     with told_of_interrupts("runs that were done are kept, and the same command goes on"):
@@ -152,9 +152,9 @@ def compare_command(
         except ValueError as error:
             raise DilnError(str(error)) from None
         names = dict.fromkeys(one.value for one in study or [StudyName.table])
-        comparison = Comparison(corpus, settings, Shelf(output), tuple(STUDIES[name] for name in names))
+        comparison = Comparison(corpus, settings, ResultsFolder(output), tuple(STUDIES[name] for name in names))
         figures: list[str] = []
-        with CompareLine(comparison.shelf, quiet=silent) as line:
+        with CompareLine(comparison.folder, quiet=silent) as line:
             views = comparison.carry_out(jobs, line, lambda views: figures.extend(_write(comparison, views, silent)))
     if json:
         say_json({
@@ -172,15 +172,15 @@ def _write(comparison: "Comparison", views: "dict[str, View]", silent: bool) -> 
 
     table: TableView | None = views.get("table")  # type: ignore[assignment]
     if table is not None:
-        comparison.shelf.write(TABLE, markdown(table, comparison.about))
+        comparison.folder.write(TABLE, markdown(table, comparison.about))
     try:
         from diln.show.comparison import draw
     except ImportError:
         if not silent:
             ERR.print(escape(NO_FIGURES), soft_wrap=True)
         return []
-    folder = comparison.shelf.directory / FIGURES
-    return [str(path) for name, view in views.items() for path in draw(name, view, folder)]
+    figures = comparison.folder.directory / FIGURES
+    return [str(path) for name, view in views.items() for path in draw(name, view, figures)]
 
 
 def _report(output: Path, views: "dict[str, View]", figures: list[str]) -> None:

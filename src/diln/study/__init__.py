@@ -4,7 +4,7 @@ A comparison is a set of runs, each a fit and its scores; a study says which run
 """
 
 from diln.study.comparison import STUDIES, Comparison
-from diln.study.folder import Shelf
+from diln.study.folder import ResultsFolder
 from diln.study.settings import Settings, settings_for
 
-__all__ = ["STUDIES", "Comparison", "Settings", "Shelf", "settings_for"]
+__all__ = ["STUDIES", "Comparison", "ResultsFolder", "Settings", "settings_for"]

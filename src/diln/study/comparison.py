@@ -15,7 +15,7 @@ from diln.errors import SourceError, StoreError, WorkerError
 from diln.files import MANIFEST
 from diln.study.base import Study, View
 from diln.study.curves import Pass, Prior, Steps, Time
-from diln.study.folder import DATA, LIBRARIES, Shelf, digest_of, made_again, made_with
+from diln.study.folder import DATA, LIBRARIES, ResultsFolder, digest_of, made_again, made_with
 from diln.study.measure import Place, perform
 from diln.study.runs import Run
 from diln.study.settings import Settings
@@ -42,7 +42,7 @@ class Comparison:
         The documents.
     settings : Settings
         What is compared, as ``settings_for`` makes it.
-    shelf : Shelf
+    folder : ResultsFolder
         Where all that comes of it is kept.
     studies : tuple of Study
         What is asked: some of the values of ``STUDIES``.
@@ -50,7 +50,7 @@ class Comparison:
 
     corpus: Corpus
     settings: Settings
-    shelf: Shelf
+    folder: ResultsFolder
     studies: tuple[Study, ...]
 
     def carry_out(
@@ -76,21 +76,21 @@ class Comparison:
             By the studies' names: of "table" a ``TableView``, of "prior" and "time" a ``CurvesView``, of "steps" a
             ``PanelsView``, of "pass" a ``PassView``. Each has ``to_json``.
         """
-        settled = (study.first(self.settings) or study.then(self.settings, self.shelf) for study in self.studies)
+        settled = (study.first(self.settings) or study.then(self.settings, self.folder) for study in self.studies)
         check_splits(self.corpus, [run for runs in settled for run in runs])
         digest = digest_of(self.corpus)
-        with self.shelf.opened(digest):
-            self.shelf.check()
-            place = Place(on_disk(self.corpus, digest, self.shelf), digest, self.shelf.directory)
+        with self.folder.opened(digest):
+            self.folder.check()
+            place = Place(on_disk(self.corpus, digest, self.folder), digest, self.folder.directory)
             with Processes(n_jobs, place, worthwhile=2) as processes, self._stopping():
                 first = _distinct(run for study in self.studies for run in study.first(self.settings))
                 later = sum(study.n_then(self.settings) for study in self.studies)
                 self._do(first, processes, watch, later)
-                then = _distinct(run for study in self.studies for run in study.then(self.settings, self.shelf))
+                then = _distinct(run for study in self.studies for run in study.then(self.settings, self.folder))
                 self._do(_distinct([*first, *then]), processes, watch)
-            views = {study.name: study.view(self.settings, self.shelf) for study in self.studies}
+            views = {study.name: study.view(self.settings, self.folder) for study in self.studies}
             for name, view in views.items():
-                self.shelf.write(DATA[name], json.dumps(self.described(name, view), indent=1) + "\n")
+                self.folder.write(DATA[name], json.dumps(self.described(name, view), indent=1) + "\n")
             if show is not None:
                 show(views)
         return views
@@ -99,7 +99,7 @@ class Comparison:
         """Do those of the runs that are not done."""
         if watch is not None:
             watch.expect(runs, later)
-        for _ in processes.map(perform, [run for run in runs if not self.shelf.has(run)]):
+        for _ in processes.map(perform, [run for run in runs if not self.folder.has(run)]):
             pass
 
     @contextmanager
@@ -108,10 +108,10 @@ class Comparison:
         try:
             yield
         except WorkerError as error:
-            self.shelf.stop()
+            self.folder.stop()
             raise WorkerError(f"{error}; runs that were done are kept, and the same command goes on") from error
         except BaseException:
-            self.shelf.stop()
+            self.folder.stop()
             raise
 
     @property
@@ -147,21 +147,21 @@ class Comparison:
         }  # fmt: skip
 
 
-def on_disk(corpus: Corpus, digest: str, shelf: Shelf) -> Path:
-    """Where every process can open the corpus: where it is, unless it is a part of what is there, or on the shelf."""
+def on_disk(corpus: Corpus, digest: str, folder: ResultsFolder) -> Path:
+    """Where every process can open the corpus: its own directory if that holds all of it and no more, or a copy."""
     own = corpus.directory
     if own is not None and (own / MANIFEST).exists() and digest_of(Corpus.open(own)) == digest:
         return own.resolve()
-    if not (shelf.corpus / MANIFEST).exists():
-        corpus.save(shelf.corpus)
-    with made_again(shelf.corpus):
-        found = digest_of(Corpus.open(shelf.corpus))
+    if not (folder.corpus / MANIFEST).exists():
+        corpus.save(folder.corpus)
+    with made_again(folder.corpus):
+        found = digest_of(Corpus.open(folder.corpus))
     if found != digest:
         raise StoreError(
-            f"{shelf.corpus}: holds other documents than those compared; move it elsewhere, and the same command goes "
+            f"{folder.corpus}: holds other documents than those compared; move it elsewhere, and the same command goes "
             "on"
         )
-    return shelf.corpus.resolve()
+    return folder.corpus.resolve()
 
 
 def check_splits(corpus: Corpus, runs: list[Run]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from diln.analysis.completion import Completed
 from diln.study.base import Study
 from diln.study.choice import choose, trials
-from diln.study.folder import Shelf
+from diln.study.folder import ResultsFolder
 from diln.study.measure import restored
 from diln.study.runs import Run, run_of
 from diln.study.settings import Settings, needs_topics
@@ -150,21 +150,21 @@ class Prior(Study):
         """What numbers of topics are chosen from."""
         return [run for split, model, prior in self._cells(settings) for run in trials(settings, model, split, prior)]
 
-    def then(self, settings: Settings, shelf: Shelf) -> list[Run]:
+    def then(self, settings: Settings, folder: ResultsFolder) -> list[Run]:
         """A fit for each split, model and prior."""
-        return [self._run(settings, shelf, *cell) for cell in self._cells(settings)]
+        return [self._run(settings, folder, *cell) for cell in self._cells(settings)]
 
     def n_then(self, settings: Settings) -> int:
         """How many there will be."""
         return len(self._cells(settings))
 
-    def view(self, settings: Settings, shelf: Shelf) -> CurvesView:
+    def view(self, settings: Settings, folder: ResultsFolder) -> CurvesView:
         """A curve for each model, the mean over splits."""
-        return CurvesView(tuple(self._curve(settings, shelf, model) for model in settings.models), n_splits(settings))
+        return CurvesView(tuple(self._curve(settings, folder, model) for model in settings.models), n_splits(settings))
 
-    def _curve(self, settings: Settings, shelf: Shelf, model: str) -> Curve:
+    def _curve(self, settings: Settings, folder: ResultsFolder, model: str) -> Curve:
         values = np.array([
-            [shelf.read(self._run(settings, shelf, split, model, prior))["perplexity"] for prior in settings.priors]
+            [folder.read(self._run(settings, folder, split, model, prior))["perplexity"] for prior in settings.priors]
             for split in range(n_splits(settings))
         ])  # fmt: skip
         errors = values.std(axis=0, ddof=1) / np.sqrt(len(values))
@@ -173,8 +173,8 @@ class Prior(Study):
     def _cells(self, settings: Settings) -> list[tuple[int, str, float]]:
         return list(product(range(n_splits(settings)), settings.models, settings.priors))
 
-    def _run(self, settings: Settings, shelf: Shelf, split: int, model: str, prior: float) -> Run:
-        return run_of("fit", model, choose(settings, shelf, model, split, prior), split)
+    def _run(self, settings: Settings, folder: ResultsFolder, split: int, model: str, prior: float) -> Run:
+        return run_of("fit", model, choose(settings, folder, model, split, prior), split)
 
 
 def n_splits(settings: Settings) -> int:
@@ -191,16 +191,16 @@ class Steps(Study):
         """A stream for each."""
         return [self._run(settings, *cell) for cell in product(settings.models, DECAYS, batch_sizes(settings.n_train))]
 
-    def view(self, settings: Settings, shelf: Shelf) -> PanelsView:
+    def view(self, settings: Settings, folder: ResultsFolder) -> PanelsView:
         """A panel for each decay and size, with a curve for each model."""
         panels = [
-            Panel(decay, size, tuple(self._curve(settings, shelf, model, decay, size) for model in settings.models))
+            Panel(decay, size, tuple(self._curve(settings, folder, model, decay, size) for model in settings.models))
             for decay, size in product(DECAYS, batch_sizes(settings.n_train))
         ]
         return PanelsView(tuple(panels))
 
-    def _curve(self, settings: Settings, shelf: Shelf, model: str, decay: float, size: int) -> Curve:
-        found = shelf.read(self._run(settings, model, decay, size))
+    def _curve(self, settings: Settings, folder: ResultsFolder, model: str, decay: float, size: int) -> Curve:
+        found = folder.read(self._run(settings, model, decay, size))
         return Curve(model, model, tuple(found["documents"]), tuple(found["perplexities"]))
 
     def _run(self, settings: Settings, model: str, decay: float, size: int) -> Run:
@@ -216,11 +216,11 @@ class Time(Study):
         """A stream, and fits."""
         return [self._stream(settings), *self._fits(settings)]
 
-    def view(self, settings: Settings, shelf: Shelf) -> CurvesView:
+    def view(self, settings: Settings, folder: ResultsFolder) -> CurvesView:
         """A curve for each of the two."""
-        found, model = shelf.read(self._stream(settings)), followed(settings)
+        found, model = folder.read(self._stream(settings)), followed(settings)
         online = Curve(model, "mini-batches", tuple(found["cpu_seconds"]), tuple(found["perplexities"]))
-        fits = [shelf.read(run) for run in self._fits(settings)]
+        fits = [folder.read(run) for run in self._fits(settings)]
         values = tuple(_of_some(restored(fit)).perplexity for fit in fits)
         return CurvesView((online, Curve(model, "batch", tuple(fit["cpu_seconds"] for fit in fits), values)))
 
@@ -241,10 +241,10 @@ class Pass(Study):
         """The one stream."""
         return [self._run(settings)]
 
-    def view(self, settings: Settings, shelf: Shelf) -> PassView:
+    def view(self, settings: Settings, folder: ResultsFolder) -> PassView:
         """All that was put down."""
         run = self._run(settings)
-        found = shelf.read(run)
+        found = folder.read(run)
         return PassView(
             model=run.model,
             batch_size=run.parameters["batch_size"],

@@ -21,7 +21,7 @@ from diln.models.counts import CorpusRows, MatrixRows, as_rows
 from diln.models.fitted import Fitted
 from diln.models.fitting import first, fit, more
 from diln.models.parameters import Parameters
-from diln.study.folder import Shelf, digest_of
+from diln.study.folder import ResultsFolder, digest_of
 from diln.study.runs import Run
 from diln.study.settings import checked
 from diln.study.streams import along_a_stream, over_a_pass
@@ -72,12 +72,12 @@ def _parts(directory: Path, digest: str, split: int, validation: bool) -> Comple
 class Onlooker:
     """Ends a fit when it is told to."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self.shelf = shelf
+    def __init__(self, folder: ResultsFolder) -> None:
+        self.folder = folder
 
     def look(self, progress: Progress | None = None) -> None:
         """A sweep, a pass or a step is done."""
-        if self.shelf.stopped:
+        if self.folder.stopped:
             raise StoppedError("the comparison was stopped; the same command goes on with it")
 
 
@@ -85,10 +85,10 @@ def perform(place: Place, run: Run) -> str:
     """Do a run and write down what came of it; returns its name. For worker processes, too."""
     from threadpoolctl import threadpool_limits
 
-    shelf, result = Shelf(place.results), None
-    onlooker = Onlooker(shelf)
+    folder, result = ResultsFolder(place.results), None
+    onlooker = Onlooker(folder)
     onlooker.look()
-    shelf.begin(run)
+    folder.begin(run)
     try:
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore", DilnWarning)
@@ -98,7 +98,7 @@ def perform(place: Place, run: Run) -> str:
             raise
         raise DilnError(f"{run.label}: {error}") from error
     finally:
-        shelf.end(run, result)
+        folder.end(run, result)
     return run.name
 
 
@@ -110,7 +110,7 @@ def _model(place: Place, run: Run, onlooker: Onlooker) -> dict[str, Any]:
     """A fit whose topics are measured and whose model is kept."""
     fitted, result = _fitted(place, run, onlooker)
     found = quality(fitted, place.documents(), WORDS)
-    fitted.save(Shelf(place.results).model(run))
+    fitted.save(ResultsFolder(place.results).model(run))
     measured = {name: getattr(found, name) for name in ("diversity", "exclusivity", "effective_topics")}
     return {**result, **measured, "npmi": found.npmi if found.n_scored else None}
 

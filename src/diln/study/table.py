@@ -12,7 +12,7 @@ from diln.analysis.repeats import stability
 from diln.corpus.splits import completion_rows
 from diln.study.base import Study
 from diln.study.choice import at_the_edge, choose, trials
-from diln.study.folder import Shelf
+from diln.study.folder import ResultsFolder
 from diln.study.measure import restored
 from diln.study.runs import Run, run_of
 from diln.study.settings import Settings
@@ -190,47 +190,47 @@ class Table(Study):
             for run in trials(settings, model, split)
         ]
 
-    def then(self, settings: Settings, shelf: Shelf) -> list[Run]:
+    def then(self, settings: Settings, folder: ResultsFolder) -> list[Run]:
         """The chains of what was chosen."""
         return [
             run
             for seed in range(settings.seeds)
             for split in range(settings.splits)
             for model in settings.models
-            for run in [run_of("model", model, choose(settings, shelf, model, split), split, seed)]
+            for run in [run_of("model", model, choose(settings, folder, model, split), split, seed)]
         ]
 
     def n_then(self, settings: Settings) -> int:
         """How many there will be."""
         return settings.seeds * settings.splits * len(settings.models)
 
-    def view(self, settings: Settings, shelf: Shelf) -> TableView:
+    def view(self, settings: Settings, folder: ResultsFolder) -> TableView:
         """The table."""
-        chains = {model: self._of(model, settings, shelf) for model in settings.models}
-        means = {model: over_seeds(runs, shelf, settings.n_docs) for model, runs in chains.items()}
-        logs = {model: seed_logs(runs, shelf, settings.n_docs) for model, runs in chains.items()}
-        rows = tuple(self._row(model, settings, shelf, runs, means, logs) for model, runs in chains.items())
+        chains = {model: self._of(model, settings, folder) for model in settings.models}
+        means = {model: over_seeds(runs, folder, settings.n_docs) for model, runs in chains.items()}
+        logs = {model: seed_logs(runs, folder, settings.n_docs) for model, runs in chains.items()}
+        rows = tuple(self._row(model, settings, folder, runs, means, logs) for model, runs in chains.items())
         edges = [edge for row in rows for chosen in row.chosen for edge in at_the_edge(settings, row.model, chosen)]
         notes = [f"{EDGE}: {', '.join(dict.fromkeys(edges))}"] if edges else []
         return TableView(rows, (*notes, *([ALONE] if settings.seeds == 1 else [])))
 
-    def _of(self, model: str, settings: Settings, shelf: Shelf) -> list[Run]:
-        return [run for run in self.then(settings, shelf) if run.model == model]
+    def _of(self, model: str, settings: Settings, folder: ResultsFolder) -> list[Run]:
+        return [run for run in self.then(settings, folder) if run.model == model]
 
     def _row(
         self,
         model: str,
         settings: Settings,
-        shelf: Shelf,
+        folder: ResultsFolder,
         runs: list[Run],
         means: dict[str, Completed],
         logs: dict[str, list[float]],
     ) -> Row:
-        scores = tuple(_score(run, shelf.read(run)) for run in runs)
+        scores = tuple(_score(run, folder.read(run)) for run in runs)
         coherent = [score for score in scores if score.npmi is not None]
         return Row(
             model=model,
-            chosen=tuple(choose(settings, shelf, model, split) for split in range(settings.splits)),
+            chosen=tuple(choose(settings, folder, model, split) for split in range(settings.splits)),
             perplexity=means[model].perplexity,
             standard_error=means[model].standard_error,
             spread=float(np.std(np.exp(logs[model]), ddof=1)) if len(logs[model]) > 1 else None,
@@ -239,7 +239,7 @@ class Table(Study):
             npmi=_mean(coherent, "npmi") if coherent else None,
             diversity=_mean(scores, "diversity"),
             exclusivity=_mean(scores, "exclusivity"),
-            stability=repeated(runs, shelf),
+            stability=repeated(runs, folder),
             cpu_seconds=_mean(scores, "cpu_seconds"),
             scores=scores,
         )
@@ -258,7 +258,7 @@ def _mean(scores: Sequence[Score], name: str) -> float:
     return float(np.mean([getattr(score, name) for score in scores]))
 
 
-def over_seeds(runs: list[Run], shelf: Shelf, n_docs: int) -> Completed:
+def over_seeds(runs: list[Run], folder: ResultsFolder, n_docs: int) -> Completed:
     """The documents of the corpus, each with its tokens in all splits and the mean over seeds of their log probability.
 
     A document that is a test document of several splits is still one document: its parts go together, and the
@@ -266,17 +266,17 @@ def over_seeds(runs: list[Run], shelf: Shelf, n_docs: int) -> Completed:
     """
     values, tokens = np.zeros(n_docs), np.zeros(n_docs)
     for split in sorted({run.split for run in runs}):
-        chains = [restored(shelf.read(run)) for run in runs if run.split == split]
+        chains = [restored(folder.read(run)) for run in runs if run.split == split]
         rows = completion_rows(n_docs, split)[1]
         values[rows] += np.mean([one.log_likelihood for one in chains], axis=0)
         tokens[rows] += chains[0].tokens
     return Completed(values, tokens)
 
 
-def seed_logs(runs: list[Run], shelf: Shelf, n_docs: int) -> list[float]:
+def seed_logs(runs: list[Run], folder: ResultsFolder, n_docs: int) -> list[float]:
     """The log perplexity of each seed, over the documents of all splits."""
     seeds = sorted({run.seed for run in runs})
-    return [over_seeds([run for run in runs if run.seed == seed], shelf, n_docs).log_perplexity for seed in seeds]
+    return [over_seeds([run for run in runs if run.seed == seed], folder, n_docs).log_perplexity for seed in seeds]
 
 
 def beside_the_best(model: str, means: dict[str, Completed], logs: dict[str, list[float]]) -> Against | None:
@@ -300,10 +300,10 @@ def _of_seeds(logs: list[float]) -> tuple[float, int]:
     return float(np.var(logs, ddof=1)) / len(logs), len(logs) - 1
 
 
-def repeated(runs: list[Run], shelf: Shelf) -> Repeated | None:
+def repeated(runs: list[Run], folder: ResultsFolder) -> Repeated | None:
     """How much is the same in chains with other seeds on the same split, here the first; None with one seed."""
     same = [run for run in runs if run.split == runs[0].split]
     if len(same) < 2:
         return None
-    found = stability([shelf.load(run) for run in same])
+    found = stability([folder.load(run) for run in same])
     return Repeated(found.mean, found.share, found.correlation)
