@@ -1,6 +1,6 @@
 """How well a model completes documents it has not seen, how sure that is, and whether another does it better."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp, sqrt
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from diln.analysis.inputs import Model, fitted_of
-from diln.engine.threads import Threads, cut
-from diln.models.fitted import check_terms
+from diln.engine.threads import Threads
+from diln.models.counts import Halves, MatrixRows, Rows, as_rows, halves_in_parts, pairs_in_parts
+from diln.models.fitted import Fitted
 
 Floats = NDArray[np.float64]
 CHANCE = 0.05  # of models that do not differ, those that are told apart all the same
@@ -113,28 +114,32 @@ def complete(model: Model, observed: Any, held_out: Any, n_jobs: int = 1, n_draw
     n_jobs : int
         Threads; -1 for one for each core. The result is the same for any number.
     n_draws : int, optional
-        Average each document's probability over so many draws from the posterior, instead of taking the expected
-        topics and proportions. Of a model fitted by sampling they are the states that were kept.
+        Average each document's probability over this many draws from the posterior, instead of using the expected
+        topics and proportions. For a model fitted by sampling, the draws are the states that were kept.
 
     Returns
     -------
     Completed
         Its ``perplexity``, how sure that is, and each document's part in it.
     """
-    from diln.models.counts import PART, as_rows
+    pairs = pairs_in_parts(MatrixRows(as_rows(observed)), MatrixRows(as_rows(held_out)))
+    return _completed(fitted_of(model), pairs, n_jobs, n_draws)
 
-    fitted, seen, rest = fitted_of(model), as_rows(observed), as_rows(held_out)
-    for counts in (seen, rest):
-        check_terms(counts, fitted.posterior)
-    if seen.shape[0] != rest.shape[0]:
-        raise ValueError(f"{seen.shape[0]} documents are observed and {rest.shape[0]} held out; give both alike")
-    tokens = np.asarray(rest.sum(axis=1, dtype=np.float64))
+
+def complete_halves(
+    fitted: Fitted, rows: Rows, seed: int = 0, n_jobs: int = 1, n_draws: int | None = None
+) -> Completed:
+    """Have a model predict half the tokens of each document, drawn at random, given the others."""
+    return _completed(fitted, halves_in_parts(rows, seed), n_jobs, n_draws)
+
+
+def _completed(fitted: Fitted, parts: Iterable[Halves], n_jobs: int, n_draws: int | None) -> Completed:
+    with Threads(n_jobs) as threads:
+        found = list(fitted.completed(parts, threads, n_draws))
+    values = np.concatenate([np.zeros(0), *(values for values, _ in found)])
+    tokens = np.concatenate([np.zeros(0), *(tokens for _, tokens in found)])
     if not tokens.any():
         raise ValueError("there is no token to predict; give documents with at least one known term")
-    values = np.empty(len(tokens))
-    with Threads(n_jobs) as threads:
-        for first, last in cut(len(tokens), PART):
-            values[first:last] = fitted.log_likelihood(seen[first:last], rest[first:last], threads, n_draws)
     return Completed(values, tokens)
 
 

@@ -10,14 +10,12 @@ from rich.table import Table
 
 from diln.cli.console import OUT, ProgressLine, complain, facts, say_json
 from diln.cli.options import Given, JobsOption, JsonOption, QuietOption, takes
-from diln.cli.predict import tokens_of
-from diln.cli.source import FILES, READING, SAME_TOKENS, is_corpus, read_corpus
+from diln.cli.source import FILES, READING, SAME_TOKENS, read_for
 from diln.cli.tables import WORDS, counted, listed
 from diln.errors import SourceError
 
 if TYPE_CHECKING:
     from diln.analysis import Quality, Repeat, Stability, TopicQuality
-    from diln.corpus import Corpus
     from diln.models.fitted import Fitted
 
 app = typer.Typer()
@@ -73,7 +71,7 @@ def metrics_command(
     from diln.models.fitted import Fitted
 
     every = [Fitted.load(model, jobs) for model in models]
-    documents = _corpus(every, corpus, reading, text, jobs, quiet or json)
+    documents = read_for(every, corpus, reading, text, jobs, quiet or json)
     with ProgressLine("pairs of words", quiet=quiet or json) as watch:
         found = qualities(every, documents, words or WORDS, watch)
     if not any(one.coverage for one in found):
@@ -85,20 +83,6 @@ def metrics_command(
         _show_one(models[0], every[0], found[0], top, words)
     else:
         _show_several(models, every, found, repeated)
-
-
-def _corpus(every: list["Fitted"], source: str, reading: Given, text: Given, jobs: int, quiet: bool) -> "Corpus":
-    """The documents to look for words in, counted, where they are not yet, as those of the models were."""
-    if is_corpus(source):
-        return read_corpus(source, reading, text, jobs, quiet)
-    rules = [tokens_of(fitted) for fitted in every]
-    if any(rule != rules[0] for rule in rules):
-        raise SourceError(
-            f"{source}: the models' own documents were counted by different rules; count these by one, with diln "
-            "corpus build, and give that corpus"
-        )
-    terms = list(dict.fromkeys(term for fitted in every for term in fitted.vocabulary))
-    return read_corpus(source, {"vocabulary": terms, **reading}, {**rules[0], **text}, jobs, quiet)
 
 
 def _stability(every: list["Fitted"]) -> "Stability | None":

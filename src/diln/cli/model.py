@@ -18,11 +18,9 @@ from diln.cli.tables import (
     found_json,
     lift_range,
     listed,
-    location_variance,
     shown_lift,
     size_on_disk,
     sparkline,
-    states_kept,
     summary,
     topic_json,
     topic_table,
@@ -63,7 +61,7 @@ def topics_command(
     topics = largest_topics(fitted, top, words or WORDS)
     if json:
         numbers = {"directory": str(model), "topics_in_use": fitted.n_topics, "truncation": fitted.posterior.n_topics}
-        numbers["n_chains"] = 1 if fitted.agreement is None else fitted.agreement.n_chains
+        numbers["n_chains"] = fitted.n_chains or 1
         say_json({**numbers, "topics": [topic_json(topic) for topic in topics]})
         return
     OUT.print(f"[bold]topics in use[/] ({counted(len(topics), fitted.n_topics)})")
@@ -103,8 +101,7 @@ def correlations_command(
         raise DilnError(f"{model}: {error}") from None
     topics = {topic.id: topic for topic in largest_topics(fitted, None, words or PAIR_WORDS)}
     if json:
-        n_chains = 1 if fitted.agreement is None else fitted.agreement.n_chains
-        numbers = {"n_chains": n_chains, "pairs": found.n_pairs, "sure_pairs": found.n_sure}
+        numbers = {"n_chains": fitted.n_chains or 1, "pairs": found.n_pairs, "sure_pairs": found.n_sure}
         kinds = {"positive": found.positive, "negative": found.negative}
         listed = {kind: [_pair_json(pair, topics) for pair in kinds[kind]] for kind in kinds}
         say_json({"directory": str(model), **numbers, **listed})
@@ -114,7 +111,7 @@ def correlations_command(
         left = "" if every else "; --all shows the others"
         OUT.print(
             f"\n[dim]{found.n_sure:,} of {found.n_pairs:,} pairs are sure: another chain beside the "
-            f"{fitted.agreement.n_chains} that finds both topics has the lift on the same side of 1 in 19 of 20 cases"
+            f"{fitted.n_chains} that finds both topics has the lift on the same side of 1 in 19 of 20 cases"
             f"{left}[/]"
         )
     elif found.n_pairs:
@@ -197,7 +194,7 @@ def info_command(model: ModelArg, json: JsonOption = False) -> None:
 
 
 def _info(fitted: "Fitted", directory: Path, versions: dict[str, str]) -> dict[str, str]:
-    told, variance, kept = told_parameters(fitted), location_variance(fitted), states_kept(fitted)
+    told, variance, kept = told_parameters(fitted), fitted.location_variance, fitted.states_kept
     return {
         **summary(fitted),
         "terms": f"{len(fitted.vocabulary):,}",

@@ -12,8 +12,11 @@ from diln.errors import SourceError
 from diln.files import MANIFEST
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from diln.corpus import Corpus
     from diln.corpus.sources import Source
+    from diln.models.fitted import Fitted
 
 READING_PANEL, TOKENS_PANEL, TERMS_PANEL = "Reading", "Tokens", "Terms and documents"
 BUILTIN_PREFIX = "builtin:"
@@ -189,3 +192,30 @@ def read_corpus(name: str, reading: Given, text: Given, jobs: int, quiet: bool) 
     if given:
         raise SourceError(f"{name}: is a corpus, which is read and counted already; leave out {', '.join(given)}")
     return Corpus.open(name)
+
+
+def read_for(models: "Sequence[Fitted]", name: str, reading: Given, text: Given, jobs: int, quiet: bool) -> "Corpus":
+    """The corpus in a directory, or of a source that is counted as the documents of these models were."""
+    if is_corpus(name):
+        return read_corpus(name, reading, text, jobs, quiet)
+    rules = [tokens_of(fitted) for fitted in models]
+    if any(rule != rules[0] for rule in rules):
+        raise SourceError(
+            f"{name}: the models' own documents were counted by different rules; count these by one, with diln "
+            "corpus build, and give that corpus"
+        )
+    terms = list(dict.fromkeys(term for fitted in models for term in fitted.vocabulary))
+    return read_corpus(name, {"vocabulary": terms, **reading}, {**rules[0], **text}, jobs, quiet)
+
+
+def tokens_of(fitted: "Fitted") -> Given:
+    """The rule for tokens that the model's own documents were counted by."""
+    if fitted.rule is None:
+        return {}
+    if fitted.rule["tokenizer"] is not None:
+        raise SourceError(
+            f"the model's documents were counted with the tokenizer {fitted.rule['tokenizer']!r}, which the command "
+            "does not have; count these in Python with it and vocabulary=model.vocabulary_"
+        )
+    known = {name: value for name, value in fitted.rule.items() if name in SAME_TOKENS}
+    return {**known, "ngram_range": tuple(known["ngram_range"])}
