@@ -22,7 +22,7 @@ from diln.simulate import diln_corpus
 from diln.study import STUDIES, Comparison, ResultsFolder, comparison, settings_for
 from diln.study import folder as folder_module
 from diln.study.folder import MEASURES, digest_of
-from diln.study.measure import Onlooker, Place, StoppedError, perform
+from diln.study.measure import RunContext, StopCheck, StoppedError, perform
 from diln.study.runs import run_of
 from diln.study.streams import JUDGED
 from diln.study.table import ALONE
@@ -99,9 +99,9 @@ def test_more_seeds_need_only_the_runs_that_are_missing(corpus, tmp_path, monkey
     compared(corpus, folder, seeds=1)
     assert ALONE in results(folder)["table"]["notes"]
 
-    def count(place, run):
+    def count(context, run):
         done.append(run)
-        return perform(place, run)
+        return perform(context, run)
 
     monkeypatch.setattr(comparison, "perform", count)
     compared(corpus, folder)
@@ -195,7 +195,7 @@ def test_a_worker_that_dies_is_a_named_error(corpus, tmp_path, monkeypatch):
         compared(corpus, tmp_path / "dead", n_jobs=2)
 
 
-def _dies_in_a_worker(place, run):
+def _dies_in_a_worker(context, run):
     from multiprocessing import parent_process
 
     if parent_process() is not None:
@@ -205,19 +205,19 @@ def _dies_in_a_worker(place, run):
 
 @pytest.mark.parametrize("way", ["fit", "stream", "pass"])
 def test_a_run_that_is_told_to_stop_on_its_way_leaves_nothing(corpus, tmp_path, monkeypatch, way):
-    folder, looked, looks = ResultsFolder(tmp_path), Onlooker.look, []
+    folder, looked, looks = ResultsFolder(tmp_path), StopCheck.look, []
     folder.runs.mkdir()
 
-    def look(onlooker, progress=None):
+    def look(check, progress=None):
         looks.append(folder.under_way())
         if len(looks) == 2:  # the first is before it begins
             folder.stop()
-        looked(onlooker, progress)
+        looked(check, progress)
 
-    monkeypatch.setattr(Onlooker, "look", look)
+    monkeypatch.setattr(StopCheck, "look", look)
     run = run_of(way, "DILN", {"max_iter": 4, "batch_size": 10}, 0)
     with pytest.raises(StoppedError, match="the same command goes on"):
-        perform(Place(corpus.directory, digest_of(corpus), folder.directory), run)
+        perform(RunContext(corpus.directory, digest_of(corpus), folder.directory), run)
     assert looks == [[], [run.name]]
     assert not folder.has(run)
     assert folder.under_way() == []
@@ -235,10 +235,10 @@ def test_a_corpus_built_anew_at_the_same_place_is_not_taken_for_the_old_one(tmp_
 
 def test_a_corpus_that_changes_while_it_is_compared_on_is_an_error(tmp_path):
     documents = diln_corpus(30, 40, 5, doc_length=30, rng=1).corpus.save(tmp_path / "corpus")
-    place = Place(tmp_path / "corpus", digest_of(documents), tmp_path)
+    context = RunContext(tmp_path / "corpus", digest_of(documents), tmp_path)
     diln_corpus(30, 40, 5, doc_length=30, rng=2).corpus.save(tmp_path / "corpus", overwrite=True)
     with pytest.raises(StoreError, match="has other documents than when the comparison began"):
-        place.documents()
+        context.documents()
 
 
 def test_splits_without_a_token_to_predict_are_named_before_anything_is_written(tmp_path):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from diln.analysis.agreeing import Agreement, agreement
+from diln.analysis.correlation_agreement import CorrelationAgreement, compare_correlations
 from diln.analysis.inputs import Model
 from diln.analysis.matching import Matching, match_topics
 
@@ -22,14 +22,14 @@ class Repeat:
         Their places among the models, from 0 on.
     topics : Matching
         Which topics of the one go with which of the other.
-    correlations : Agreement or None
+    correlations : CorrelationAgreement or None
         How far their correlations agree; None unless both models have correlations.
     """
 
     first: int
     second: int
     topics: Matching
-    correlations: Agreement | None
+    correlations: CorrelationAgreement | None
 
     def to_json(self) -> dict[str, Any]:
         """As plain numbers."""
@@ -100,4 +100,4 @@ def stability(models: Sequence[Model]) -> Stability:
 
 def _repeat(models: Sequence[Model], first: int, second: int) -> Repeat:
     matching = match_topics(models[first], models[second])
-    return Repeat(first, second, matching, agreement(models[first], models[second], matching))
+    return Repeat(first, second, matching, compare_correlations(models[first], models[second], matching))

@@ -12,7 +12,7 @@ from diln.cli.options import OUTPUT, ForceOption, Given, JobsOption, JsonOption,
 from diln.cli.source import READING, TERMS, TERMS_PANEL, TOKENS, FilesArg, check_rule, source_of
 
 if TYPE_CHECKING:
-    from diln.corpus import Corpus, Summary
+    from diln.corpus import Corpus, CorpusSummary
 
 app = typer.Typer(help="Build a corpus from text, add to it, and see what is in it.", no_args_is_help=True)
 
@@ -122,7 +122,7 @@ def _report(corpus: "Corpus", json: bool, full: bool = False) -> None:
         show(summary, directory, size, full)
 
 
-def show(summary: "Summary", name: str, size: int, full: bool) -> None:
+def show(summary: "CorpusSummary", name: str, size: int, full: bool) -> None:
     """Print what is in a corpus of this name and size in bytes; ``full`` adds its labels and terms."""
     OUT.print(f"[bold]{escape(name)}[/]", soft_wrap=True)
     OUT.print(_overview(summary, size))
@@ -132,7 +132,7 @@ def show(summary: "Summary", name: str, size: int, full: bool) -> None:
         _print_counted("term", summary.terms, summary.documents, summary.vocabulary)
 
 
-def _overview(summary: "Summary", size: int) -> Table:
+def _overview(summary: "CorpusSummary", size: int) -> Table:
     lengths = summary.tokens_per_document
     return facts(
         {
@@ -149,7 +149,7 @@ def _overview(summary: "Summary", size: int) -> Table:
     )
 
 
-def _notes(summary: "Summary") -> list[str]:
+def _notes(summary: "CorpusSummary") -> list[str]:
     tally = summary.tally or {}
     numbers = {
         "documents without a token of the vocabulary": summary.empty_documents,

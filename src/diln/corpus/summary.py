@@ -13,7 +13,7 @@ LOOKED_AT_ONCE = 16_384  # documents
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class CorpusSummary:
     """A corpus in numbers.
 
     Attributes
@@ -56,7 +56,7 @@ class Summary:
         return asdict(self)
 
 
-def summarise(corpus: Corpus) -> Summary:
+def summarise(corpus: Corpus) -> CorpusSummary:
     """Describe a corpus. Reads its counts, dates and labels, not its texts."""
     lengths, documents = corpus.doc_lengths, corpus.documents
     quartiles = np.quantile(lengths, [0, 0.25, 0.5, 0.75, 1]) if len(lengths) else np.zeros(5)
@@ -69,7 +69,7 @@ def summarise(corpus: Corpus) -> Summary:
         labels.update(label for label in some.labels if label)
         dates = sorted(date for date in (*dates, *some.dates) if date)
         dates = [dates[0], dates[-1]] if dates else []
-    return Summary(
+    return CorpusSummary(
         documents=len(corpus),
         vocabulary=corpus.n_terms,
         tokens=corpus.n_tokens,

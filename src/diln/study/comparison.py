@@ -16,7 +16,7 @@ from diln.files import MANIFEST
 from diln.study.base import Study, View
 from diln.study.curves import Pass, Prior, Steps, Time
 from diln.study.folder import DATA, LIBRARIES, ResultsFolder, digest_of, made_again, made_with
-from diln.study.measure import Place, perform
+from diln.study.measure import RunContext, perform
 from diln.study.runs import Run
 from diln.study.settings import Settings
 from diln.study.table import Table
@@ -81,8 +81,8 @@ class Comparison:
         digest = digest_of(self.corpus)
         with self.folder.opened(digest):
             self.folder.check()
-            place = Place(on_disk(self.corpus, digest, self.folder), digest, self.folder.directory)
-            with Processes(n_jobs, place, worthwhile=2) as processes, self._stopping():
+            context = RunContext(on_disk(self.corpus, digest, self.folder), digest, self.folder.directory)
+            with Processes(n_jobs, context, worthwhile=2) as processes, self._stopping():
                 first = _distinct(run for study in self.studies for run in study.first(self.settings))
                 later = sum(study.n_then(self.settings) for study in self.studies)
                 self._do(first, processes, watch, later)

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class CorrelationAgreement:
     """How far two models say the same of which topics go together.
 
     Attributes
@@ -40,7 +40,7 @@ class Agreement:
         return asdict(self)
 
 
-def agreement(first: Model, second: Model, matching: Matching | None = None) -> Agreement | None:
+def compare_correlations(first: Model, second: Model, matching: Matching | None = None) -> CorrelationAgreement | None:
     """Compare the correlations of topics that are in both models.
 
     Parameters
@@ -52,7 +52,7 @@ def agreement(first: Model, second: Model, matching: Matching | None = None) -> 
 
     Returns
     -------
-    Agreement or None
+    CorrelationAgreement or None
         None unless both models have correlations: DILN and CTM do.
     """
     one, two = fitted_of(first).correlation, fitted_of(second).correlation
@@ -63,7 +63,9 @@ def agreement(first: Model, second: Model, matching: Matching | None = None) -> 
     again = _pairs(two, [match.second for match in same])
     strong = np.maximum(np.abs(values), np.abs(again)) >= STRONG
     alike = (np.sign(values) == np.sign(again))[strong]
-    return Agreement(_correlation(values, again), float(alike.mean()) if len(alike) else None, len(same), len(alike))
+    return CorrelationAgreement(
+        _correlation(values, again), float(alike.mean()) if len(alike) else None, len(same), len(alike)
+    )
 
 
 def _pairs(correlation: Floats, topics: list[int]) -> Floats:
