@@ -16,14 +16,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class CorrelationAgreement:
-    """How far two models say the same of which topics go together.
+    """How far two models agree on which topics go together.
 
     Attributes
     ----------
     correlation : float or None
-        Of one model's correlations with the other's; None where they do not vary.
+        Correlation between the correlations of the two models; None if they do not vary.
     signs : float or None
-        Share of the strong correlations with the same sign in both; None where none is strong.
+        Share of the strong correlations that have the same sign in both; None if there is no strong one.
     n_topics : int
         Topics that are in both models.
     n_strong : int
@@ -46,14 +46,14 @@ def compare_correlations(first: Model, second: Model, matching: Matching | None 
     Parameters
     ----------
     first, second : DILN, HDP, LDA or CTM
-        Fitted estimators, or what ``diln.load`` reads.
+        Fitted estimators, or models read by ``diln.load``.
     matching : Matching, optional
-        What ``match_topics`` says of the two, where that is known already.
+        The result of ``match_topics`` for the two models, if you have it already.
 
     Returns
     -------
     CorrelationAgreement or None
-        None unless both models have correlations: DILN and CTM do.
+        None if one of the models has no correlations. DILN and CTM have them.
     """
     one, two = fitted_of(first).correlation, fitted_of(second).correlation
     if one is None or two is None:

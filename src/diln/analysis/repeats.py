@@ -19,11 +19,11 @@ class Repeat:
     Attributes
     ----------
     first, second : int
-        Their places among the models, from 0 on.
+        Their positions in the list of models, from 0.
     topics : Matching
-        Which topics of the one go with which of the other.
+        Which topics of the two models match.
     correlations : CorrelationAgreement or None
-        How far their correlations agree; None unless both models have correlations.
+        How far their correlations agree; None if one of the models has no correlations.
     """
 
     first: int
@@ -39,12 +39,12 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Stability:
-    """Several models, each two of them compared; means are over these pairs.
+    """Several models, compared in pairs; means are over these pairs.
 
     Attributes
     ----------
     repeats : tuple of Repeat
-        One for each two models.
+        One for each pair of models.
     """
 
     repeats: tuple[Repeat, ...]
@@ -81,17 +81,17 @@ class Stability:
 
 
 def stability(models: Sequence[Model]) -> Stability:
-    """Compare each two of several models of the same documents.
+    """Compare all pairs of several models of the same documents.
 
     Parameters
     ----------
     models : list of DILN, HDP, LDA or CTM
-        Two at least: fitted estimators, or what ``diln.load`` reads.
+        At least two fitted estimators, or models read by ``diln.load``.
 
     Returns
     -------
     Stability
-        Its ``mean`` and ``share`` are about topics, its ``correlation`` and ``signs`` about which go together.
+        ``mean`` and ``share`` are about topics; ``correlation`` and ``signs`` are about which topics go together.
     """
     if len(models) < 2:
         raise ValueError(f"{len(models)} model was given; give at least two, fitted with different seeds")

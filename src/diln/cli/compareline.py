@@ -46,7 +46,7 @@ class CompareLine:
         self.live.stop()
 
     def expect(self, runs: "list[Run]", later: int) -> None:
-        """These runs, done or not, are known by now; so many more will follow."""
+        """The runs that are known by now, done or not, and the number of runs that will follow."""
         self.runs, self.later = {run.name: run for run in runs}, later
         if self.before is None:
             self.before = set(self.folder.done())
@@ -76,7 +76,7 @@ class CompareLine:
             return []
         try:
             result = self.folder.read_named(done[-1])
-        except StoreError:  # whoever does the runs says so
+        except StoreError:  # reported by the process that does the runs
             return []
         values = [result["perplexity"]] if "perplexity" in result else result.get("perplexities", [])
         return [(3, f"last: {self.runs[done[-1]].model} {values[-1]:,.1f}")] if values else []

@@ -26,15 +26,15 @@ WIDE = 80
 NOTHING = "-"  # in place of a number that is not defined
 
 ModelsArg = Annotated[
-    list[Path], typer.Argument(metavar="MODEL", help="Model directories, one or several.", show_default=False)
+    list[Path], typer.Argument(metavar="MODEL", help="One or several model directories.", show_default=False)
 ]
 CorpusOption = Annotated[
     str,
     typer.Option(
         "--corpus",
         metavar="SOURCE",
-        help="Where words are looked for together, the model's documents or better others: a corpus directory, or "
-        f"what one is built from: {FILES}",
+        help="Documents in which to count words: those of the model or, better, others. A corpus directory, or a "
+        f"source to count: {FILES}",
         show_default=False,
     ),
 ]
@@ -54,10 +54,10 @@ def metrics_command(
     text: Given,
     words: Annotated[
         int | None,
-        typer.Option("--words", min=1, help="Most probable words of a topic that count.", show_default=str(WORDS)),
+        typer.Option("--words", min=1, help="Number of words for each topic.", show_default=str(WORDS)),
     ] = None,
     top: Annotated[
-        int | None, typer.Option("--top", min=1, help="Most topics to show; all in use count in the means.")
+        int | None, typer.Option("--top", min=1, help="Maximum number of topics to show. Means are over all in use.")
     ] = None,
     jobs: JobsOption = -1,
     json: JsonOption = False,
@@ -65,7 +65,7 @@ def metrics_command(
 ) -> None:
     """Measure a model's topics: coherence (NPMI, UMass), exclusivity and diversity of their most probable words.
 
-    Of several models it shows the means, and whether they find the same topics and correlations.
+    For several models it shows the means, and whether the models find the same topics and correlations.
     """
     from diln.analysis import qualities
     from diln.models.fitted import Fitted
@@ -179,7 +179,7 @@ def _correlations(repeat: "Repeat") -> list[str]:
 
 
 def _table(n_names: int, *columns: str) -> Table:
-    """A table of so many columns of names, which are broken where they are too long, and then of numbers."""
+    """A table with ``n_names`` columns of names, which are wrapped if they are too long, and columns of numbers."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in columns[:n_names]:
         table.add_column(name, style="bold", overflow="fold")

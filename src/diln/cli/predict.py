@@ -53,7 +53,7 @@ def transform_command(
             "--output",
             "-o",
             metavar="FILE",
-            help="Where to write: a .csv, .tsv, .jsonl, .npz or .parquet file.",
+            help="File to write: .csv, .tsv, .jsonl, .npz or .parquet.",
             rich_help_panel=OUTPUT,
         ),
     ],
@@ -63,11 +63,11 @@ def transform_command(
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Write each document's proportions of topics: its id, its number of known tokens, and a column for each topic.
+    """Write the topic proportions of each document: its id, its number of known tokens, and a column for each topic.
 
-    A document without a known token (n_tokens 0) has the proportions that are expected of any document.
+    A document without a known token (n_tokens 0) gets the proportions expected of any document.
 
-    Text is counted by the rule of the model's own documents; its columns are found anew, or named by --text.
+    Text is counted in the same way as the documents of the model. Its columns are guessed, or named by --text.
     """
     from diln.models.fitted import Fitted
 
@@ -100,24 +100,24 @@ def evaluate_command(
         Method,
         typer.Option(
             "--method",
-            help="With expected topics and proportions, or averaged over draws of them (sampling: over the states that "
-            "diln fit --keep-states has kept).",
+            help="Use expected topics and proportions, or average over draws from the posterior (sampling: the states "
+            "kept by diln fit --keep-states).",
         ),
     ] = Method.plug_in,
     draws: Annotated[
         int | None,
-        typer.Option("--draws", min=1, help="How many draws at most, with --method draws.", show_default="20"),
+        typer.Option("--draws", min=1, help="Maximum number of draws, for --method draws.", show_default="20"),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the split of each document.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Random seed for splitting each document.")] = 0,
     jobs: JobsOption = -1,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Compute how well a model predicts documents it has not seen: the perplexity of half of each, given the other.
+    """Measure how well a model predicts new documents: the perplexity of one half of each, given the other half.
 
-    Lower is better; 1 would be perfect. Behind ± is the standard error, over documents.
+    Lower is better; 1 would be perfect. The number after ± is the standard error over documents.
 
-    Text is counted by the rule of the model's own documents; its columns are found anew, or named by --text.
+    Text is counted in the same way as the documents of the model. Its columns are guessed, or named by --text.
     """
     from diln.analysis.completion import complete_halves
     from diln.models.fitted import DRAWS, Fitted

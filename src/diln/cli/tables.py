@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from diln.models.fitted import Fitted
 
 BAR_WIDTH = 12
-WORDS = 10  # of a topic, unless told otherwise
+WORDS = 10  # of a topic, by default
 BESIDE = 29  # characters that the columns before a topic's words take
 FOUND = 7  # those of the column that says in how many chains a topic was found
 LEAST_LIFT, MOST_LIFT = 0.01, 999  # that are shown as they are
@@ -44,7 +44,7 @@ def topic_table(topics: Sequence["Topic"], screen: Console, n_words: int | None)
 
 
 def listed(words: Sequence[str], n_words: int | None, width: int) -> str:
-    """So many words, or as many as there is room for; with commas where a term is of several words."""
+    """The first words, by default as many as there is room for; with commas if a term has several words."""
     gap = ", " if any(" " in word for word in words) else " "
     shown = list(words[: WORDS if n_words is None else n_words])
     while n_words is None and len(shown) > 1 and cell_len(gap.join(shown)) > width:
@@ -77,7 +77,7 @@ def topic_json(topic: "Topic") -> dict[str, Any]:
 
 
 def sparkline(values: Sequence[float], width: int) -> str:
-    """Values as a row of bars, at most so many: from the lowest to the highest."""
+    """Values as a row of at most ``width`` bars, from the lowest to the highest."""
     if len(values) > width:
         values = [values[round(at * (len(values) - 1) / (width - 1))] for at in range(width)]
     low, high = min(values), max(values)

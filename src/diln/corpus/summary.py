@@ -19,23 +19,23 @@ class CorpusSummary:
     Attributes
     ----------
     documents, vocabulary, tokens : int
-        How many documents, terms and tokens there are.
+        Numbers of documents, terms and tokens.
     empty_documents : int
         Documents without a token of the vocabulary.
     tokens_per_document : dict of float
         "min", "25%", "median", "75%" and "max".
     fields : list of str
-        Which of id, title, date, label and text are known of at least some documents.
+        Which of id, title, date, label and text are known for at least some documents.
     dates : list of str
-        The first and the last one, as text is sorted; empty if none is known.
+        The first and the last date, sorted as text; empty if none is known.
     labels, terms : dict of int
-        The 15 most frequent ones, with their numbers of documents.
+        The 15 most frequent labels or terms, with their numbers of documents.
     n_labels : int
-        How many different labels there are.
+        Number of different labels.
     tally : dict of int or None
-        What happened while the corpus was built (``Tally``), where that is known.
+        What happened while the corpus was built (``Tally``), if known.
     rule : dict or None
-        How text was made into counts (``TextRule``), where the documents came as text.
+        How text was turned into counts (``TextRule``), if the documents were text.
     """
 
     documents: int

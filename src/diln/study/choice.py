@@ -1,4 +1,4 @@
-"""Settings of each model, chosen on validation documents: the test documents have no say in it."""
+"""Settings of each model, chosen on validation documents: test documents do not influence the choice."""
 
 from typing import Any
 

@@ -26,26 +26,26 @@ STUDIES: dict[str, Study] = {study.name: study for study in (Table(), Prior(), S
 
 
 class Watch(Protocol):
-    """Someone who looks on."""
+    """Follows the progress of a comparison."""
 
     def expect(self, runs: list[Run], later: int) -> None:
-        """These are the runs, done or not, that are known by now; so many more will follow from them."""
+        """The runs that are known by now, done or not, and the number of runs that will follow from them."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared, on which corpus, and where it is kept.
+    """A comparison of models: what is compared, on which corpus, and where the results are stored.
 
     Parameters
     ----------
     corpus : Corpus
         The documents.
     settings : Settings
-        What is compared, as ``settings_for`` makes it.
+        What is compared, made by ``settings_for``.
     folder : ResultsFolder
-        Where all that comes of it is kept.
+        The directory for all results.
     studies : tuple of Study
-        What is asked: some of the values of ``STUDIES``.
+        The studies to carry out: values of ``STUDIES``.
     """
 
     corpus: Corpus
@@ -56,25 +56,25 @@ class Comparison:
     def carry_out(
         self, n_jobs: int = 1, watch: Watch | None = None, show: Callable[[dict[str, View]], None] | None = None
     ) -> dict[str, View]:
-        """Do the runs that are left to do, write down what came of all, and return it by study.
+        """Do the runs that are still to be done, write the results of all runs, and return them by study.
 
-        May be stopped at any moment, and goes on from there when it is called again.
+        You can stop it at any time; call it again to continue.
 
         Parameters
         ----------
         n_jobs : int
-            Processes, each with a fit of its own; -1 for one for each core. The results are the same for any number.
+            Number of processes; -1 uses all cores. The results are the same for any number.
         watch : Watch, optional
-            Is told which runs there are: ``expect(runs, later)`` is called with those that are known by now, done or
-            not, and the number of those that will follow from them.
+            Is notified of the runs: ``expect(runs, later)`` is called with the runs known by now, done or not, and the
+            number of runs that will follow from them.
         show : callable, optional
-            Is given what will be returned while the directory is still held, and may write files of its own there.
+            Is called with the results while the directory is still locked, and may write files there.
 
         Returns
         -------
         dict
-            By the studies' names: of "table" a ``TableView``, of "prior" and "time" a ``CurvesView``, of "steps" a
-            ``PanelsView``, of "pass" a ``PassView``. Each has ``to_json``.
+            Results by the name of the study: a ``TableView`` for "table", a ``CurvesView`` for "prior" and "time", a
+            ``PanelsView`` for "steps", a ``PassView`` for "pass". Each has ``to_json``.
         """
         settled = (study.first(self.settings) or study.then(self.settings, self.folder) for study in self.studies)
         check_splits(self.corpus, [run for runs in settled for run in runs])
@@ -116,7 +116,7 @@ class Comparison:
 
     @property
     def about(self) -> str:
-        """What is compared on what, in a sentence."""
+        """The documents and settings in one sentence."""
         corpus, settings = self.corpus, self.settings
         return (
             f"{len(corpus):,} documents of {corpus.n_terms:,} terms and {corpus.n_tokens:,} tokens; "
@@ -124,14 +124,14 @@ class Comparison:
         )
 
     def described(self, name: str, view: View) -> dict[str, Any]:
-        """What came of a study, with what it was made of and made with, as plain values.
+        """The results of a study with its corpus, settings and versions, as plain values.
 
         Parameters
         ----------
         name : str
-            The study's.
+            Name of the study.
         view : TableView, CurvesView, PanelsView or PassView
-            What ``carry_out`` gave for it.
+            Its result from ``carry_out``.
         """
         known = made_with()
         return {

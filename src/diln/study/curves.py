@@ -32,13 +32,13 @@ class Curve:
     Attributes
     ----------
     model, label : str
-        The model, and what the curve is called.
+        The model, and the name of the curve.
     x : tuple of float
-        What they are drawn against: priors, documents seen or CPU seconds.
+        Priors, documents seen or CPU seconds.
     perplexity : tuple of float
-        One for each.
+        A perplexity for each ``x``.
     standard_error : tuple of float
-        Of each, where it is a mean over splits; else empty.
+        Standard errors, if the perplexities are means over splits; otherwise empty.
     """
 
     model: str
@@ -55,9 +55,9 @@ class Panel:
     Attributes
     ----------
     decay : float
-        kappa, by which steps get shorter.
+        kappa, the rate at which steps get smaller.
     batch_size : int
-        Documents of a step.
+        Number of documents in a step.
     curves : tuple of Curve
         One for each model.
     """
@@ -74,10 +74,10 @@ class CurvesView:
     Attributes
     ----------
     curves : tuple of Curve
-        Perplexity against gamma_0, a curve for each model; or, of one model, against CPU seconds, a curve for
-        mini-batches and one for batch learning.
+        For "prior", perplexity against gamma_0, one curve for each model. For "time", perplexity of one model against
+        CPU seconds, one curve for mini-batches and one for batch learning.
     n_splits : int
-        Splits that the curves are means over.
+        Number of splits that the curves are means over.
     """
 
     curves: tuple[Curve, ...]
@@ -95,7 +95,7 @@ class PanelsView:
     Attributes
     ----------
     panels : tuple of Panel
-        One for each decay of the steps and each size of the mini-batches, with curves of the same models.
+        One for each decay and each mini-batch size, with curves of the same models.
     """
 
     panels: tuple[Panel, ...]
@@ -107,24 +107,24 @@ class PanelsView:
 
 @dataclass(frozen=True, slots=True)
 class PassView:
-    """The study "pass": what becomes of DILN over one pass. What is a tuple has an entry for each point of it.
+    """The study "pass": how DILN changes over one pass. Tuples have an entry for each point of the pass.
 
     Attributes
     ----------
     model : str
         "DILN".
     batch_size : int
-        Documents of a step.
+        Number of documents in a step.
     documents : tuple of int
-        Seen by then.
+        Number of documents seen.
     alpha, beta : tuple of float
-        Concentrations of the weights in the corpus and in documents.
+        Concentrations of the topic weights in the corpus and in documents.
     topics_in_use : tuple of int
         Topics that hold at least one in 500 tokens.
     correlations : tuple of tuples of float
-        Of the same pairs of topics, 100 at most.
+        Correlations of the same pairs of topics, at most 100.
     shares : tuple of tuples of float
-        Of the tokens that each topic holds.
+        Share of the tokens that each topic holds.
     """
 
     model: str

@@ -29,7 +29,7 @@ RUNS, MODELS, CORPUS, FIGURES, STOP = "runs", "models", "corpus", "figures", "st
 BEGUN = ".begun"
 AGAIN = "remove it, and the same command makes it again"
 LIBRARIES = ("numpy", "numba", "scipy")  # whose numbers may be others in another version
-# Of the code, what says what a run comes to.
+# The part of the code that the result of a run depends on.
 ROOMS = ("engine", "prob", "corpus", "inference", "models")
 MEASURES = (
     "analysis/assess", "analysis/coherence", "analysis/completion", "analysis/distinct", "analysis/inputs",
@@ -50,12 +50,12 @@ COMPARISON = Kind(
 
 
 class ResultsFolder:
-    """The directory of a comparison: a file for every run that is done, kept models, and what came of all.
+    """The directory of a comparison: a file for every finished run, stored models, and the results of all runs.
 
     Parameters
     ----------
     directory : path
-        One to be made, an empty one, or that of a comparison on the same documents, which then goes on.
+        A new or empty directory, or that of a comparison on the same documents, which is then continued.
     """
 
     def __init__(self, directory: str | Path) -> None:

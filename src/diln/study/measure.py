@@ -26,7 +26,7 @@ from diln.study.runs import Run
 from diln.study.settings import checked
 from diln.study.streams import along_a_stream, over_a_pass
 
-WORDS = 10  # of a topic, that say how good it is
+WORDS = 10  # of a topic, which are measured
 
 
 class StoppedError(DilnError):
@@ -37,7 +37,7 @@ class StoppedError(DilnError):
 class RunContext:
     """Where the documents are, which they are, and where results go: all that a process needs for any run.
 
-    ``digest`` is of the documents, as ``digest_of`` has it: there may be others in the same directory later.
+    ``digest`` is ``digest_of`` the documents: there may be other documents in the same directory later.
     """
 
     corpus: Path

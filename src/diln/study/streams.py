@@ -19,9 +19,9 @@ from diln.models.fitted import Fitted
 from diln.models.fitting import first, more
 from diln.models.parameters import Parameters
 
-BEGUN_WITH = 10  # one in so many documents is read before the first mini-batch
+BEGUN_WITH = 10  # one in ten documents is read before the first mini-batch
 MOST_BEGUN_WITH = 20_000
-JUDGED = 500  # test documents, the first ones, that say how well a model does on its way
+JUDGED = 500  # test documents, the first ones, that judge a model on its way
 POINTS = 20  # of a pass at which they do
 RECORDS = 100  # of a pass at which what a model has found is put down, at most
 PAIRS = 100  # of topics whose correlation is followed
@@ -92,7 +92,7 @@ def along_a_stream(
 
 
 class Points:
-    """A curve as it comes."""
+    """A curve that grows point by point."""
 
     def __init__(self) -> None:
         self.documents: list[float] = []

@@ -24,25 +24,25 @@ ALONE = "one chain of each model (--seeds 1): what another seed would change is 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What one chain came to.
+    """The results of one chain.
 
     Attributes
     ----------
     split, seed : int
-        Which split of the documents, and which seed, from 0 on.
+        Numbers of the split and of the seed, from 0.
     perplexity : float
-        Of the test documents' held-out halves.
+        Perplexity of the held-out halves of the test documents.
     standard_error : float or None
-        Of the perplexity, for other documents like these.
+        Standard error of the perplexity, for other documents like these.
     topics_in_use : int
         Topics that hold at least one in 500 tokens.
     npmi : float or None
-        How good they are, as ``quality`` has it of all documents of the corpus; None where no topic has two words that
-        documents have.
+        Coherence of the topics in all documents of the corpus, from ``quality``; None if no topic has two words that
+        are in the documents.
     diversity, exclusivity : float
-        As ``quality`` has them.
+        From ``quality``.
     cpu_seconds : float
-        Of fitting.
+        CPU time of fitting.
     """
 
     split: int
@@ -58,18 +58,18 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """A model beside the best of the others, document by document.
+    """A model compared with the best other model, document by document.
 
     Attributes
     ----------
     other : str
-        The best of the others.
+        The best other model.
     percent : float
-        Difference of the perplexities in percent of the other's: below 0 where the model is better.
+        Difference of the perplexities in percent of the other's: below 0 if the model is better.
     standard_error : float or None
-        Of that, over documents and, where there are several, seeds.
+        Standard error of ``percent``, over documents and, if there are several, seeds.
     clear : bool
-        Whether chance would hardly make it as large.
+        Whether the difference is larger than chance explains.
     """
 
     other: str
@@ -80,16 +80,16 @@ class Against:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """How much of a model is the same in chains with other seeds: means over pairs of chains.
+    """How much of a model other seeds find again: means over pairs of chains.
 
     Attributes
     ----------
     affinity : float
-        Of topics that are matched, 1 for the same.
+        Mean affinity of matched topics; 1 for the same.
     share : float
-        Of topics that both chains have.
+        Share of topics that are in both chains.
     correlation : float or None
-        Of what one chain and the other say of which topics go together; None where that is not defined.
+        Correlation between the topic correlations of the two chains; None if it is not defined.
     """
 
     affinity: float
@@ -99,28 +99,28 @@ class Repeated:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A model in the table; but for the perplexity, which is of all tokens, numbers are means over chains.
+    """A model in the table. The perplexity is over all tokens; the other numbers are means over chains.
 
     Attributes
     ----------
     model : str
         "DILN", "HDP", "LDA" or "CTM".
     chosen : tuple of dict
-        For each split the parameters that did best on validation documents.
+        The parameters that did best on the validation documents of each split.
     perplexity : float
-        Of the held-out halves of the test documents of all splits, by the mean of the log over seeds.
+        Perplexity of the held-out halves of the test documents of all splits; its log is the mean over seeds.
     standard_error : float or None
-        Of the perplexity, for other documents like these.
+        Standard error of the perplexity, for other documents like these.
     spread : float or None
         Standard deviation of the perplexity over seeds; None with one seed.
     against : Against or None
-        How it does beside the best of the others; None if there is no other.
+        Comparison with the best other model; None if there is no other.
     topics_in_use, diversity, exclusivity, cpu_seconds : float
-        As ``Score`` has them.
+        See ``Score``.
     npmi : float or None
-        The mean over the chains that have one; None if none has.
+        Mean over the chains that have one; None if none has.
     stability : Repeated or None
-        How much is the same in chains with other seeds; None with one seed.
+        How much other seeds find again; None with one seed.
     scores : tuple of Score
         The chains.
     """
@@ -147,9 +147,9 @@ class TableView:
     Attributes
     ----------
     rows : tuple of Row
-        The models in the order asked for.
+        One for each model, in the order of the settings.
     notes : tuple of str
-        What to know about them.
+        Remarks on the results.
     """
 
     rows: tuple[Row, ...]
@@ -161,7 +161,7 @@ class TableView:
 
     @property
     def verdict(self) -> str:
-        """What the table says, in a sentence."""
+        """The result in one sentence."""
         best = min(self.rows, key=lambda row: row.perplexity)
         if best.against is None:
             return f"{best.model} alone was tried: there is nothing to compare it with."
