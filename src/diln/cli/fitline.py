@@ -45,7 +45,7 @@ class Course(Protocol):
 
 @dataclass(frozen=True)
 class Passes:
-    """Variational inference: so many passes over the documents, or ``at_most`` so many."""
+    """Variational inference: a number of passes over the documents, which may be a maximum (``at_most``)."""
 
     passes: int
     documents: int

@@ -1,16 +1,16 @@
 """A fitted model: all that is known after fitting, and all that can be asked of it. Knows nothing of scikit-learn."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from diln.engine.base import Engine
-from diln.engine.threads import Threads
+from diln.engine.threads import Threads, cut
 from diln.errors import StoreError
 from diln.inference import predict
 from diln.inference.posterior import Inferred, Posterior
@@ -18,7 +18,7 @@ from diln.inference.progress import Progress, in_use, topics_in_use
 from diln.inference.sampling.posterior import SampledPosterior
 from diln.inference.variational.posterior import VariationalPosterior
 from diln.models.agreement import ChainAgreement, Judged
-from diln.models.counts import as_rows, in_halves
+from diln.models.counts import PART, Halves, Rows, as_rows, in_halves
 from diln.models.files import read_model, write_model
 from diln.models.parameters import DEFAULTS, KINDS, Parameters
 
@@ -26,6 +26,15 @@ Floats = NDArray[np.float64]
 DRAWS = 20
 EVALUATED = 1000  # documents that the perplexity shown while fitting is of, at most
 STATE = ("seed", "steps", "seen", "population", "passes", "method")
+
+
+class Transformed(NamedTuple):
+    """Some documents, from the ``first`` to before the ``last``, and their proportions of topics."""
+
+    first: int
+    last: int
+    tokens: Floats  # (n_docs,) of terms that the model knows
+    proportions: Floats  # (n_docs, n_topics)
 
 
 @dataclass
@@ -51,6 +60,37 @@ class Fitted:
     def kind(self) -> str:
         """DILN, HDP, LDA or CTM."""
         return self.parameters.kind
+
+    @property
+    def inference(self) -> str:
+        """How it was fitted: "sampling" or "variational"."""
+        return self.parameters.inference
+
+    @property
+    def n_chains(self) -> int | None:
+        """Chains over the same documents, of which the model is the first; None for variational inference."""
+        if self.agreement is not None:
+            return self.agreement.n_chains
+        return 1 if self.inference == "sampling" else None
+
+    @property
+    def states_averaged(self) -> int | None:
+        """States of a chain that the model is the mean of; None for variational inference."""
+        return self.posterior.n_states if isinstance(self.posterior, SampledPosterior) else None
+
+    @property
+    def states_kept(self) -> int | None:
+        """States of a chain that are kept beside their mean; None for variational inference."""
+        return len(self.posterior.states) if isinstance(self.posterior, SampledPosterior) else None
+
+    @property
+    def location_variance(self) -> float | None:
+        """Prior variance of the topics' locations, given or learned, of a model that has them."""
+        if self.locations is None:
+            return None
+        if isinstance(self.posterior, SampledPosterior):
+            return float(self.posterior.state.variance)
+        return self.parameters.variance
 
     @property
     def components(self) -> Floats:
@@ -176,13 +216,20 @@ class Fitted:
         """Expected proportions of the topics (n_docs, n_topics); rows sum to 1."""
         return self.infer(counts, threads).proportions
 
+    def transformed(self, rows: Rows, threads: Threads) -> Iterator[Transformed]:
+        """The proportions of all documents, a part of them at a time."""
+        for (first, last), counts in zip(cut(rows.n_docs, PART), rows.parts(PART), strict=True):
+            tokens = np.asarray(counts.sum(axis=1, dtype=np.float64))
+            yield Transformed(first, last, tokens, self.transform(counts, threads))
+
     def log_likelihood(
         self, observed: csr_array, held_out: csr_array, threads: Threads, draws: int | None = None
     ) -> Floats:
         """Log probability (n_docs,) of each document's held-out counts, given its observed ones.
 
-        With the expected topics and proportions, or averaged over so many draws of them.
+        With the expected topics and proportions, or averaged over draws of them.
         """
+        check_terms(held_out, self.posterior)
         if draws is None:
             theta = self.infer(observed, threads).proportions
             return predict.log_likelihood(self.topic_word.T, theta, held_out, threads)
@@ -195,14 +242,23 @@ class Fitted:
         """Exp of minus the mean log probability of a held-out token."""
         return self.perplexity_of([(observed, held_out)], threads, draws)
 
-    def perplexity_of(
-        self, pairs: Iterable[tuple[csr_array, csr_array]], threads: Threads, draws: int | None = None
-    ) -> float:
-        """The perplexity of documents that come in parts, each as (observed, held out)."""
+    def completed(
+        self, parts: Iterable[Halves], threads: Threads, draws: int | None = None
+    ) -> Iterator[tuple[Floats, Floats]]:
+        """The log probability of each document's held-out tokens, and their number, a part of the documents at a time.
+
+        ``halves_in_parts`` and ``pairs_in_parts`` make such parts.
+        """
+        for observed, held_out in parts:
+            tokens = np.asarray(held_out.sum(axis=1, dtype=np.float64))
+            yield self.log_likelihood(observed, held_out, threads, draws), tokens
+
+    def perplexity_of(self, parts: Iterable[Halves], threads: Threads, draws: int | None = None) -> float:
+        """The perplexity of documents that come in parts."""
         total, tokens = 0.0, 0.0
-        for observed, held_out in pairs:
-            total += float(self.log_likelihood(observed, held_out, threads, draws).sum())
-            tokens += float(held_out.data.sum(dtype=np.float64))
+        for values, sizes in self.completed(parts, threads, draws):
+            total += float(values.sum())
+            tokens += float(sizes.sum())
         if not tokens:
             raise ValueError("there is no token to predict; give documents with at least one known term")
         return float(np.exp(-total / tokens))
