@@ -12,6 +12,7 @@ from diln.inference.data import Array
 from diln.inference.progress import Look, Progress
 from diln.inference.sampling.posterior import SampledPosterior
 from diln.inference.variational import loops, start
+from diln.inference.variational.documents import Limits
 from diln.inference.variational.posterior import VariationalPosterior
 from diln.models import chains, sampling
 from diln.models.checkpoints import Checkpoints
@@ -111,7 +112,9 @@ def learn(fitted: Fitted, counts: csr_array, iteration: int, threads: Threads) -
     perplexity = _perplexity(fitted, counts, threads)() if due else None
     if counts.nnz:  # else there is nothing to learn, and old documents are not to be forgotten for it
         scale = fitted.population / counts.shape[0]
-        loops.step(fitted.posterior, counts, plan.rho(fitted.steps), scale, plan, threads)
+        posterior = variational(fitted)
+        posterior.limits = Limits(plan.max_doc_update_iter, plan.mean_change_tol)
+        posterior.learn(counts, fitted.steps, plan.rho(fitted.steps), scale, threads)
     fitted.steps += 1
     fitted.seen += counts.shape[0]
     progress = loops.describe(fitted.posterior, iteration, fitted.seen, 0.0)

@@ -17,8 +17,9 @@ from diln.inference.sampling.places import TOGETHER
 from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.sweep import pieces
 from diln.inference.sampling.tokens import count_topics
+from diln.inference.variational.documents import Limits
 from diln.inference.variational.log_weight_step import times
-from diln.inference.variational.posterior import settled_documents
+from diln.inference.variational.posterior import first_beliefs
 from diln.inference.weights.gaussian import GaussianWeights, best_gaussian
 from diln.prob.streams import GOLD, fill_normals, stream, uniform64
 
@@ -205,7 +206,7 @@ def draw_first_log_weights(state: State, docs: SampledDocuments, key: np.uint64,
     tokens = docs.tokens
     batch = TermCounts(tokens.indptr, tokens.indices, tokens.counts.astype(np.float32), tokens.n_terms)
     weights = GaussianWeights(state.mean, state.covariance, 1.0, lift=LIFT)
-    found = settled_documents(state.expected_topics, weights, batch, FIRST_UPDATES, FIRST_CHANGE, threads)
+    found = first_beliefs(state.expected_topics, weights, batch, Limits(FIRST_UPDATES, FIRST_CHANGE), threads)
     docs.u = np.zeros((len(docs), state.width), np.float32)
     spread_out(found.locations, found.spreads, key, docs.names, docs.u)
 

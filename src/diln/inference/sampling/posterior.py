@@ -12,11 +12,12 @@ from diln.engine.threads import Threads
 from diln.inference.data import Array, TermCounts
 from diln.inference.posterior import Inferred, Posterior
 from diln.inference.sampling.corpus_step import Places, Prior, precisions
-from diln.inference.sampling.fold_in import settle
+from diln.inference.sampling.fold_in import fold_in
 from diln.inference.sampling.log_weights import LIFT
 from diln.inference.sampling.online import Running, step
 from diln.inference.sampling.state import State
-from diln.inference.variational.posterior import settled_documents
+from diln.inference.variational.documents import Limits
+from diln.inference.variational.posterior import first_beliefs
 from diln.inference.weights.gaussian import GaussianWeights
 
 OVER_STATES = ("products", "spread")  # what is known of several states beside their mean
@@ -122,10 +123,11 @@ class SampledPosterior(Posterior):
 
     def infer(self, counts: TermCounts | csr_array, most: int, tolerance: float, threads: Threads) -> Inferred:
         """Each document settled by itself, given the expected topics."""
+        limits = Limits(most, tolerance)
         if self.state.weighed:
-            documents = settled_documents(self.topics, self.weights, TermCounts.of(counts), most, tolerance, threads)
-            return Inferred(self.weights.proportions(documents), documents.locations)
-        return Inferred(*settle(self.topics, self.a0, self.locations, counts, most, tolerance, threads))
+            beliefs = first_beliefs(self.topics, self.weights, TermCounts.of(counts), limits, threads)
+            return Inferred(self.weights.proportions(beliefs), beliefs.locations)
+        return Inferred(*fold_in(self.topics, self.a0, self.locations, counts, limits, threads))
 
     def draws(
         self, counts: csr_array, most: int, tolerance: float, number: int, rng: np.random.Generator, threads: Threads
