@@ -30,6 +30,7 @@ from threadpoolctl import threadpool_limits
 from diln import Corpus
 from diln.engine.threads import Threads
 from diln.inference.data import TermCounts
+from diln.inference.variational.documents import Limits
 from diln.inference.variational.loops import TURNS
 from diln.inference.variational.posterior import VariationalPosterior
 from diln.inference.variational.start import clusters, smoothed
@@ -66,9 +67,9 @@ def one_pass(
     """A pass of batch inference, with the bound; with ``tol`` documents that are settled are left early."""
     posterior.refresh(threads)
     posterior.topic_term(threads)
-    visited = posterior.visit(counts, documents, TURNS, tol, threads)
+    visited = posterior.visit(counts, documents, Limits(TURNS, tol), threads)
     posterior.gather(counts, visited, 0.0, 1.0, threads)
-    posterior.weights.update(visited.summary, documents, 1.0, 1.0, threads)
+    posterior.weights.update(visited.sums, documents, 1.0, 1.0, threads)
 
 
 def peak_gflops() -> float:
@@ -107,7 +108,7 @@ def word_step(counts: csr_array, topics: int) -> dict[str, float]:
     theirs.exp_dirichlet_component_ = np.ascontiguousarray(posterior.expected.T.astype(np.float64))
 
     def ours() -> None:
-        visited = posterior.visit(batch, posterior.weights.start(batch.lengths, np.float32), INNER, 0.0, one)
+        visited = posterior.visit(batch, posterior.weights.start(batch.lengths, np.float32), Limits(INNER, 0.0), one)
         saved = posterior.statistics.copy()
         posterior.gather(batch, visited, 0.0, 1.0, one)
         posterior.statistics[:] = saved

@@ -8,7 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
+from diln.engine.threads import cut
+
 Array = NDArray[Any]
+
+
+class Entries(NamedTuple):
+    """Counts of some documents, as compiled loops take them: of document m, entries indptr[m] to indptr[m + 1]."""
+
+    indptr: NDArray[np.int64]  # (n_docs + 1,)
+    indices: NDArray[np.int32]  # (n_entries,) terms
+    counts: NDArray[np.float32]  # (n_entries,) how often
 
 
 @dataclass
@@ -38,6 +48,16 @@ class TermCounts:
         return TermCounts(
             self.indptr[first : last + 1] - start, self.indices[start:stop], self.counts[start:stop], self.n_terms
         )
+
+    def entries(self, first: int, last: int) -> Entries:
+        """Documents first to last as compiled loops take them."""
+        part = self.cut(first, last)
+        return Entries(part.indptr, part.indices, part.counts)
+
+    @property
+    def pieces(self) -> list[tuple[int, int]]:
+        """Documents of each call of a step, whose sums are added in this order: some sixty calls, of 16 to 256 each."""
+        return cut(len(self), min(256, max(16, len(self) // 64)))
 
     @cached_property
     def lengths(self) -> NDArray[np.float64]:

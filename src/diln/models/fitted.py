@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +89,7 @@ class Fitted:
         if self.locations is None:
             return None
         if isinstance(self.posterior, SampledPosterior):
-            return float(self.posterior.state.variance)
+            return cast(float, self.posterior.weights.described(self.posterior.state)["location_variance"])
         return self.parameters.variance
 
     @property
@@ -105,9 +105,9 @@ class Fitted:
             self._topics.flags.writeable = False
         return self._topics
 
-    def refresh(self, threads: Threads) -> None:
+    def refresh(self, engine: Engine) -> None:
         """Bring up to date what follows from the posterior."""
-        self.posterior.refresh(threads)
+        self.posterior.refresh(engine)
         self._topics = None
 
     @property
@@ -206,24 +206,24 @@ class Fitted:
 
         return perplexity
 
-    def infer(self, counts: csr_array, threads: Threads) -> Inferred:
+    def infer(self, counts: csr_array, engine: Engine) -> Inferred:
         """What is known of documents given their counts (n_docs, n_terms), each as if it were alone."""
         check_terms(counts, self.posterior)
         p = self.parameters
-        return self.posterior.infer(counts, p.document_steps, p.mean_change_tol, threads)
+        return self.posterior.infer(counts, p.document_steps, p.mean_change_tol, engine)
 
-    def transform(self, counts: csr_array, threads: Threads) -> Floats:
+    def transform(self, counts: csr_array, engine: Engine) -> Floats:
         """Expected proportions of the topics (n_docs, n_topics); rows sum to 1."""
-        return self.infer(counts, threads).proportions
+        return self.infer(counts, engine).proportions
 
-    def transformed(self, rows: Rows, threads: Threads) -> Iterator[Transformed]:
+    def transformed(self, rows: Rows, engine: Engine) -> Iterator[Transformed]:
         """The proportions of all documents, a part of them at a time."""
         for (first, last), counts in zip(cut(rows.n_docs, PART), rows.parts(PART), strict=True):
             tokens = np.asarray(counts.sum(axis=1, dtype=np.float64))
-            yield Transformed(first, last, tokens, self.transform(counts, threads))
+            yield Transformed(first, last, tokens, self.transform(counts, engine))
 
     def log_likelihood(
-        self, observed: csr_array, held_out: csr_array, threads: Threads, draws: int | None = None
+        self, observed: csr_array, held_out: csr_array, engine: Engine, draws: int | None = None
     ) -> Floats:
         """Log probability (n_docs,) of each document's held-out counts, given its observed ones.
 
@@ -231,19 +231,19 @@ class Fitted:
         """
         check_terms(held_out, self.posterior)
         if draws is None:
-            theta = self.infer(observed, threads).proportions
-            return predict.log_likelihood(self.topic_word.T, theta, held_out, threads)
+            theta = self.infer(observed, engine).proportions
+            return predict.log_likelihood(self.topic_word.T, theta, held_out, engine)
         check_terms(observed, self.posterior)
         rng, p = np.random.default_rng([self.seed, 2]), self.parameters
-        drawn = self.posterior.draws(observed, p.document_steps, p.mean_change_tol, draws, rng, threads)
-        return predict.mean_log_likelihood(drawn, held_out, threads)
+        drawn = self.posterior.draws(observed, p.document_steps, p.mean_change_tol, draws, rng, engine)
+        return predict.mean_log_likelihood(drawn, held_out, engine)
 
-    def perplexity(self, observed: csr_array, held_out: csr_array, threads: Threads, draws: int | None = None) -> float:
+    def perplexity(self, observed: csr_array, held_out: csr_array, engine: Engine, draws: int | None = None) -> float:
         """Exp of minus the mean log probability of a held-out token."""
-        return self.perplexity_of([(observed, held_out)], threads, draws)
+        return self.perplexity_of([(observed, held_out)], engine, draws)
 
     def completed(
-        self, parts: Iterable[Halves], threads: Threads, draws: int | None = None
+        self, parts: Iterable[Halves], engine: Engine, draws: int | None = None
     ) -> Iterator[tuple[Floats, Floats]]:
         """The log probability of each document's held-out tokens, and their number, a part of the documents at a time.
 
@@ -251,12 +251,12 @@ class Fitted:
         """
         for observed, held_out in parts:
             tokens = np.asarray(held_out.sum(axis=1, dtype=np.float64))
-            yield self.log_likelihood(observed, held_out, threads, draws), tokens
+            yield self.log_likelihood(observed, held_out, engine, draws), tokens
 
-    def perplexity_of(self, parts: Iterable[Halves], threads: Threads, draws: int | None = None) -> float:
+    def perplexity_of(self, parts: Iterable[Halves], engine: Engine, draws: int | None = None) -> float:
         """The perplexity of documents that come in parts."""
         total, tokens = 0.0, 0.0
-        for values, sizes in self.completed(parts, threads, draws):
+        for values, sizes in self.completed(parts, engine, draws):
             total += float(values.sum())
             tokens += float(sizes.sum())
         if not tokens:
@@ -293,8 +293,8 @@ class Fitted:
         shape = fitted.posterior.statistics.shape
         if len(fitted.posterior.locations) != shape[1] or len(stored.vocabulary) != shape[0]:
             raise StoreError(f"{directory}: its parts do not fit together; fit it again, or restore it from a copy")
-        with Threads(n_jobs) as threads:
-            fitted.posterior.refresh(threads)
+        with Threads(n_jobs) as engine:
+            fitted.posterior.refresh(engine)
         return fitted
 
     @classmethod

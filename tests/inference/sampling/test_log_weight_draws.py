@@ -32,7 +32,8 @@ from diln.inference.sampling.log_weights import (
 )
 from diln.inference.sampling.places import TOGETHER
 from diln.inference.sampling.tokens import open_wide
-from diln.inference.variational.posterior import settled_documents
+from diln.inference.variational.documents import Limits
+from diln.inference.variational.posterior import first_beliefs
 from diln.inference.weights.gaussian import GaussianWeights
 from diln.prob.streams import key_of
 
@@ -361,7 +362,7 @@ def test_documents_of_a_stream_begin_where_variational_inference_has_them():
     draw_first_log_weights(state, docs, key_of(9), ONE)
     batch = TermCounts(tokens.indptr, tokens.indices, tokens.counts.astype(np.float32), tokens.n_terms)
     weights = GaussianWeights(state.mean, state.covariance, 1.0, lift=LIFT)
-    found = settled_documents(state.expected_topics, weights, batch, FIRST_UPDATES, FIRST_CHANGE, ONE)
+    found = first_beliefs(state.expected_topics, weights, batch, Limits(FIRST_UPDATES, FIRST_CHANGE), ONE)
     off = (docs.u[:, :6] - found.locations) / np.sqrt(found.spreads)
     assert stats.kstest(off.ravel(), "norm").pvalue > LEAST
     assert not docs.u[:, 6:].any()

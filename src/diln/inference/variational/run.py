@@ -13,7 +13,7 @@ from diln.engine.base import Engine
 from diln.engine.threads import cut
 from diln.inference.data import TermCounts
 from diln.inference.progress import Progress, topics_in_use
-from diln.inference.variational.documents import Summary
+from diln.inference.variational.documents import DocumentSums, Limits
 from diln.inference.variational.posterior import SLAB, VariationalPosterior
 
 TURNS = 3  # of a document in a batch pass: it goes on from where it was, and early topics are not worth more
@@ -41,8 +41,8 @@ class VariationalRun:
     ) -> None:
         self.posterior, self.plan, self.perplexity = posterior, plan, perplexity
         everything = TermCounts.of(counts)
-        self.slabs = [(everything.cut(*piece), slice(*piece)) for piece in cut(len(everything), SLAB)]
-        self.documents = posterior.weights.start(everything.lengths, posterior.statistics.dtype)
+        self.beliefs = posterior.weights.start(everything.lengths, posterior.statistics.dtype)
+        self.slabs = [(everything.cut(*piece), self.beliefs.cut(*piece)) for piece in cut(len(everything), SLAB)]
         self.begun, self.bound = time.perf_counter(), -np.inf
         self.number, self.done = 0, False
 
@@ -51,23 +51,23 @@ class VariationalRun:
         posterior, plan = self.posterior, self.plan
         posterior.refresh(engine)
         terms = {"topics": posterior.topic_term(engine), **posterior.weights.terms()}
-        summary = self._visit(engine)
-        terms |= {"words": summary.words, "weights": summary.weights, "doc_locations": summary.locations}
-        posterior.weights.update(summary, self.documents, 1.0, 1.0, engine)
+        sums = self._visit(engine)
+        terms |= {"words": sums.words, "weights": sums.weights, "doc_locations": sums.locations}
+        posterior.weights.update(sums, self.beliefs, 1.0, 1.0, engine)
         before, self.bound, self.number = self.bound, sum(terms.values()), self.number + 1
         self.done = abs(self.bound - before) < plan.tol * abs(self.bound) or self.number == plan.max_iter
         due = plan.evaluate_every > 0 and (self.done or self.number % plan.evaluate_every == 0)
         return Progress(
-            self.number, self.number * len(self.documents), time.perf_counter() - self.begun,
+            self.number, self.number * len(self.beliefs), time.perf_counter() - self.begun,
             topics_in_use(posterior.topic_tokens), self.bound, terms, self.perplexity() if due else None,
             posterior.alpha, posterior.beta,
         )  # fmt: skip
 
-    def _visit(self, engine: Engine) -> Summary:
+    def _visit(self, engine: Engine) -> DocumentSums:
         """Visit all documents; the topics' statistics become theirs."""
-        sums: list[Summary] = []
-        for counts, rows in self.slabs:
-            visited = self.posterior.visit(counts, self.documents[rows], TURNS, self.plan.mean_change_tol, engine)
-            self.posterior.gather(counts, visited, 1.0 if sums else 0.0, 1.0, engine)
-            sums.append(visited.summary)
-        return reduce(add, sums)
+        found: list[DocumentSums] = []
+        for counts, beliefs in self.slabs:
+            visited = self.posterior.visit(counts, beliefs, Limits(TURNS, self.plan.mean_change_tol), engine)
+            self.posterior.gather(counts, visited, 1.0 if found else 0.0, 1.0, engine)
+            found.append(visited.sums)
+        return reduce(add, found)

@@ -17,11 +17,12 @@ from diln.inference.data import Array, TermCounts
 from diln.inference.emissions.multinomial_draws import LONGEST, tables_beyond
 from diln.inference.posterior import Inferred
 from diln.inference.sampling.average import follow_products, turned
-from diln.inference.sampling.fold_in import settle
+from diln.inference.sampling.fold_in import fold_in
 from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.token_step import TOGETHER, TokenSums, added, beyond, pieces
 from diln.inference.sampling.tokens import DocumentShard, TopicTable
 from diln.inference.stats import Stats, TopicColumns, TopicRows, padded
+from diln.inference.variational.documents import Limits
 from diln.inference.weights.draws import Sweep, Visited, WeightDraws
 from diln.inference.weights.place_kernels import (
     PLACES_EVERY,
@@ -194,9 +195,8 @@ class GatedDraws(WeightDraws):
         self, state: State, topics: Array, counts: TermCounts, most: int, tolerance: float, engine: Engine
     ) -> Inferred:
         """Each document settled by itself."""
-        return Inferred(
-            *settle(topics, self.prior_weights(state), self.locations(state), counts, most, tolerance, engine)
-        )
+        limits = Limits(most, tolerance)
+        return Inferred(*fold_in(topics, self.prior_weights(state), self.locations(state), counts, limits, engine))
 
     def prior_weights(self, state: State) -> Array:
         """a0 (n_topics,)."""

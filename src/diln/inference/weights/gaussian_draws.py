@@ -19,7 +19,8 @@ from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.token_step import TOGETHER, TokenSums, draw_given, pieces
 from diln.inference.sampling.tokens import DocumentShard
 from diln.inference.stats import Stats, TopicPairs, TopicVector
-from diln.inference.variational.posterior import settled_documents
+from diln.inference.variational.documents import Limits
+from diln.inference.variational.posterior import first_beliefs
 from diln.inference.weights.dirichlet_draws import DirichletDraws
 from diln.inference.weights.draws import Sweep, Visited, WeightDraws
 from diln.inference.weights.gaussian import AT_ZERO, GaussianWeights, best_gaussian, centred
@@ -38,8 +39,7 @@ from diln.prob.streams import key_of
 
 UNSEEN = 0.1  # tokens of a topic that a document has none of, where its log weights begin
 LIFT = 0.5  # of the variance that is added to a log weight: new documents' tokens see the mean of its exponential
-FIRST_UPDATES = 20  # at most, where a document that was never seen begins
-FIRST_CHANGE = 1e-2  # of its tokens that is taken for none there
+FIRST = Limits(20, 1e-2)  # of a document that was never seen, where its log weights begin
 ENTER_AT_ONCE = 4096  # documents that are drawn at once as they come in
 
 
@@ -180,8 +180,8 @@ class GaussianDraws(WeightDraws):
     ) -> Inferred:
         """By variational inference."""
         weights = self.weights(state)
-        documents = settled_documents(topics, weights, counts, most, tolerance, engine)
-        return Inferred(weights.proportions(documents), documents.locations)
+        beliefs = first_beliefs(topics, weights, counts, Limits(most, tolerance), engine)
+        return Inferred(weights.proportions(beliefs), beliefs.locations)
 
     def prior_weights(self, state: State) -> Array:
         """Expected proportions of a document of which nothing is known (n_topics,)."""
@@ -218,7 +218,7 @@ def draw_first_log_weights(state: State, docs: SampledDocuments, key: np.uint64,
     tokens, known = docs.tokens, log_weighted(state)
     counts = TermCounts(tokens.indptr, tokens.indices, tokens.counts.astype(np.float32), tokens.n_terms)
     weights = GaussianWeights(known.mean, known.covariance, 1.0, lift=LIFT)
-    found = settled_documents(state.expected_topics, weights, counts, FIRST_UPDATES, FIRST_CHANGE, engine)
+    found = first_beliefs(state.expected_topics, weights, counts, FIRST, engine)
     docs.places = LogWeights(np.zeros((len(docs), state.width), np.float32))
     spread_out(found.locations, found.spreads, key, docs.names, docs.places.eta)
 
