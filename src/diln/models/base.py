@@ -39,7 +39,7 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 if option in (one.name for one in fields(way)):
                     better = f"{cls.__name__}(inference={way.__name__}({option}={told[name]!r}))"
                     raise TypeError(f"{name} is an option of the inference; give {better}")
-        return super().__new__(cls)
+        return cast(Self, super().__new__(cls))
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, and as ``inference__n_states`` those of the inference.
@@ -331,8 +331,8 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             raise
         check_non_negative(table, type(self).__name__)
         counts = as_rows(table)
-        known = self.fitted_.parameters if hasattr(self, "fitted_") else self._parameters()
-        sampled = known.inference == "sampling"
+        parameters = self.fitted_.parameters if hasattr(self, "fitted_") else self._parameters()
+        sampled = parameters.inference == "sampling"
         check_counts(counts, type(self).__name__, rounds=sampled)
         return as_rows(whole(counts)) if sampled else counts
 
@@ -363,7 +363,7 @@ class Correlated:
         """Covariance of the topics' log weights over documents (n_topics, n_topics).
 
         DILN: the inner products of the topics' locations, averaged over states where there are some; inner products of
-        ``topic_locations_``, themselves a mean, are smaller. CTM: of log weights less their mean in each document, since
+        ``topic_locations_``, themselves a mean, are smaller. CTM: of log weights less their mean in each document:
         adding a number to all of them changes nothing.
         """
         return cast(Floats, self._known().covariance)

@@ -16,19 +16,21 @@ class ParameterError(ValueError):
         return f"{self.name} {self.problem}"
 
 
-def check_whole(name: str, value: Any, least: float) -> None:
-    """Raise unless the value is a whole number from ``least`` on."""
+def check_whole(name: str, value: Any, least: float, others: str = "") -> None:
+    """Raise unless the value is a whole number from ``least`` on; ``others`` says what else may be given."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ParameterError(name, f"is {value!r}; give a whole number from {least} on")
+        raise ParameterError(name, f"is {value!r}; give a whole number from {least} on{others}")
 
 
-def check_number(name: str, value: Any, least: float | None = None, most: float | None = None) -> None:
+def check_number(
+    name: str, value: Any, least: float | None = None, most: float | None = None, others: str = ""
+) -> None:
     """Raise unless the value is a positive number, or one from ``least`` on and up to ``most``."""
-    known = isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
+    known = not isinstance(value, bool) and isinstance(value, Real) and isfinite(value)
     if known and (value > 0 if least is None else value >= least) and (most is None or value <= most):
         return
     lower = "above 0" if least is None else f"from {least} on" if most is None else f"from {least} to {most}"
-    raise ParameterError(name, f"is {value!r}; give a number {lower}")
+    raise ParameterError(name, f"is {value!r}; give a number {lower}{others}")
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

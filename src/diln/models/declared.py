@@ -77,10 +77,11 @@ def checked(one: Field[Any], value: Any) -> Any:
         return value
     if Pair in types:
         return as_pair(one.name, value)
+    others = "".join(f", or {word!r}" for word in words)
     if int in types:
-        check_whole(one.name, value, 1 if known.least is None else known.least)
+        check_whole(one.name, value, 1 if known.least is None else known.least, others)
     elif float in types:
-        check_number(one.name, value, known.least, known.most)
+        check_number(one.name, value, known.least, known.most, others)
     elif words and (isinstance(value, str) or not types):
         check_choice(one.name, value, words)
     return value

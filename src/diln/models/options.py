@@ -55,8 +55,8 @@ class Sampling(Options):
         "Number of chains over the same documents. The first is the model; the others tell which topics and "
         "correlations another run finds again. 4 are enough for most uses.",
         "The model has the same bits for any number of chains; chain i, counted from 0, has the bits of a fit with "
-        "``random_state + i``. Chains run side by side as threads allow. ``partial_fit`` uses one chain, and drops what "
-        "the others told. See ``diln.analysis``.",
+        "``random_state + i``. Chains run side by side as threads allow. ``partial_fit`` uses one chain, and drops "
+        "what the others told. See ``diln.analysis``.",
     )
     warm_up: int = option(
         20,
@@ -182,8 +182,8 @@ class ModelOptions:
     topic_word_prior: float | Literal["auto"] | None = option(
         None,
         'Prior of a topic\'s terms: smaller values give sharper topics. Sampling can learn it ("auto").',
-        "It is gamma_0, the parameter of a symmetric Dirichlet distribution. The default of sampling follows the number "
-        "of topics that a fit starts with: 0.015 (400 / topics)^0.7, at most 0.2, and 2.5 times as much with "
+        "It is gamma_0, the parameter of a symmetric Dirichlet distribution. The default of sampling follows the "
+        "number of topics that a fit starts with: 0.015 (400 / topics)^0.7, at most 0.2, and 2.5 times as much with "
         'learning_method="online".',
         default=("by the number of topics", "0.1"),
         by_inference=(None, 0.1),
@@ -209,7 +209,7 @@ class ModelOptions:
     max_iter: int | None = option(
         None,
         "Maximum number of sweeps or passes over the documents.",
-        "Sampling: 150 (400 / topics)^0.6, from 60 to 250; with \"grow\" 105, and fewer beyond 400 topics.",
+        'Sampling: 150 (400 / topics)^0.6, from 60 to 250; with "grow" 105, and fewer beyond 400 topics.',
         default=("60 to 250 by the number of topics, grow 105, online 1", "100, online 5"),
     )
     total_samples: float | None = option(
@@ -288,8 +288,8 @@ class LDAOptions(FixedOptions):
 
     doc_topic_prior: float | Literal["auto"] | None = option(
         None,
-        'Prior of a document\'s topics, the parameter of a symmetric Dirichlet distribution. "auto" learns one for each '
-        "topic.",
+        'Prior of a document\'s topics, the parameter of a symmetric Dirichlet distribution. "auto" learns one for '
+        "each topic.",
         default="1 / topics",
         built_in=True,
     )
@@ -352,5 +352,7 @@ def misplaced(name: str, kind: str, inference: str) -> ParameterError:
             return ParameterError(name, f"is for {other} inference, and this is {inference}; leave it out")
     kinds = [one for one in MODELS if any(name in options_of(one, way) for way in INFERENCES)]
     if not kinds:
-        return ParameterError(name, f"is unknown; leave it out, or give one of {', '.join(options_of(kind, inference))}")
+        return ParameterError(
+            name, f"is unknown; leave it out, or give one of {', '.join(options_of(kind, inference))}"
+        )
     return ParameterError(name, f"is for {' and '.join(kinds)}, and the model is {kind}; leave it out")

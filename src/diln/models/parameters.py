@@ -86,6 +86,12 @@ class Parameters(ABC):
         return type(self)({**self.values, **others})
 
     @property
+    def n_components(self) -> int | str:
+        """The most topics there can be, or "auto"."""
+        value: int | str = self.values["n_components"]
+        return value
+
+    @property
     def polya_gamma(self) -> str:
         """How Polya-Gamma variables are drawn, where there are any."""
         return str(self.values.get("omega", "matched"))
