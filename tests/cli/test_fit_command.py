@@ -540,7 +540,8 @@ def test_names_kept_apart_for_a_quick_start_are_those_of_the_readers():
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
-        ("n_components", "auto, LDA and CTM 100"), ("n_dims", "10; variational 20"), ("tol", "0.002; variational 0.001"),
+        ("n_components", "auto, LDA and CTM 100"), ("n_dims", "10; variational 20"),
+        ("tol", "0.002; variational 0.001"),
         ("batch_size", "500; variational 250"), ("learning_decay", "0.6"), ("weight_rate", "10"), ("warm_up", "20"),
         ("location_variance", "0.5; variational 1 / dimensions"), ("init", "draws; variational kmeans"),
         ("inference", "sampling"), ("max_time", "no limit"), ("doc_topic_prior", "1 / topics"),
