@@ -35,8 +35,8 @@ def test_the_docstring_knows_what_is_tried_unless_told_otherwise():
     topics, *priors = ("{}, {} and {}".format(*tried) for tried in (TOPICS, *PRIORS.values()))
     for phrase in (
         f"{FEWEST_DOCUMENTS} documents at least",
-        f"{topics} unless given, fewer for a corpus with fewer than {ENOUGH_TOKENS:,} tokens",
-        f"{priors[0]} unless given, {priors[1]} of variational inference",
+        f"Default: {topics}, fewer for a corpus with fewer than {ENOUGH_TOKENS:,} tokens",
+        f"Default: {priors[0]}; with variational inference {priors[1]}",
     ):
         assert phrase in text
 

@@ -46,6 +46,7 @@ PANELS: dict[str, dict[str, tuple[str, ...]]] = {  # the flags of options, in th
     },
 }
 FLAGS = {name: flags[0] for panel in PANELS.values() for name, flags in panel.items()} | {"random_state": "--seed"}
+EVERY = {(kind, way): options_of(kind, way) for kind in MODELS for way in INFERENCES}
 STARTS = ("kmeans", "random")  # of variational inference, beside a model's directory
 TEXTS = {
     "n_components": "Maximum number of topics, or auto for as many as it takes. LDA and CTM: the number of topics.",
@@ -76,8 +77,7 @@ def _or_auto(number: Callable[[str], float], what: str) -> Callable[[str | None]
 
 def _declared(name: str) -> dict[tuple[str, str], Field[Any]]:
     """An option as models and inferences have it."""
-    every = {(kind, way): options_of(kind, way) for kind in MODELS for way in INFERENCES}
-    return {where: known[name] for where, known in every.items() if name in known}
+    return {where: known[name] for where, known in EVERY.items() if name in known}
 
 
 def help_text(name: str) -> str:

@@ -39,7 +39,7 @@ class Settings:
     inference : str
         "sampling" or "variational".
     max_iter : int or None
-        Sweeps, or passes, of a fit at most; None is the models' own.
+        Maximum number of sweeps or passes of a fit; None is the model's own.
     n_docs : int
         Documents of the corpus.
     n_train : int
@@ -95,12 +95,12 @@ def settings_for(
     corpus : Corpus
         9 documents at least.
     models : tuple of str
-        "DILN", "HDP", "LDA", "CTM"; all unless given.
+        "DILN", "HDP", "LDA", "CTM". Default: all.
     topics : tuple of int
-        Numbers of topics to try for LDA and the CTM, which need one; 50, 100 and 200 unless given, fewer for a corpus
-        with fewer than 250,000 tokens.
+        Numbers of topics to try for LDA and the CTM, which need one. Default: 50, 100 and 200, fewer for a corpus with
+        fewer than 250,000 tokens.
     priors : tuple of float
-        gamma_0 to try for every model; 0.015, 0.04 and 0.1 unless given, 0.05, 0.1 and 0.25 of variational inference.
+        gamma_0 to try for every model. Default: 0.015, 0.04 and 0.1; with variational inference 0.05, 0.1 and 0.25.
     seeds : int
         Chains of what was chosen for each model.
     splits : int
@@ -108,7 +108,7 @@ def settings_for(
     inference : "sampling" or "variational"
         Of all models.
     max_iter : int, optional
-        Sweeps, or passes, of a fit at most; the models' own unless given.
+        Maximum number of sweeps or passes of a fit. Default: the model's own.
 
     Returns
     -------
