@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import scipy
 import sklearn
+from diln.inference.variational.loops import TURNS
 from numba import njit
 from scipy.sparse import csr_array, load_npz
 from sklearn.decomposition import LatentDirichletAllocation
@@ -31,7 +32,6 @@ from diln import Corpus
 from diln.engine.threads import Threads
 from diln.inference.data import TermCounts
 from diln.inference.variational.documents import Limits
-from diln.inference.variational.loops import TURNS
 from diln.inference.variational.posterior import VariationalPosterior
 from diln.inference.variational.start import clusters, smoothed
 from diln.models.counts import as_rows

@@ -18,13 +18,13 @@ from typing import Any
 
 import numba
 import numpy as np
+from diln.inference.sampling.corpus_step import Prior
+from diln.inference.sampling.sweep import draw_documents, draw_tokens
 from scipy.sparse import csr_array, load_npz
 
 from diln.engine.threads import Threads
 from diln.inference.sampling.chain import Chain
-from diln.inference.sampling.corpus_step import Prior
 from diln.inference.sampling.state import SampledDocuments, State
-from diln.inference.sampling.sweep import draw_documents, draw_tokens
 from diln.inference.sampling.tokens import Tokens
 from diln.prob.streams import key_of
 

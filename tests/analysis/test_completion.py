@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from diln import HDP, LDA
+from diln import HDP, LDA, Sampling
 from diln.analysis import Completed, compare_completions, complete
 from diln.analysis.completion import by_chance
 from diln.corpus import Corpus
@@ -132,7 +132,7 @@ def test_neither_threads_nor_parts_change_a_bit(lda, split, monkeypatch):
 
 
 def test_draws_are_those_of_the_models_perplexity(split):
-    hdp = HDP(n_components=4, max_iter=8, keep_states=3, random_state=0).fit(split.train)
+    hdp = HDP(n_components=4, max_iter=8, inference=Sampling(keep_states=3), random_state=0).fit(split.train)
     drawn = complete(hdp, split.observed, split.held_out, n_draws=2)
     expected = hdp.perplexity(split.observed, split.held_out, method="draws", n_draws=2)
     assert drawn.perplexity == pytest.approx(expected, rel=1e-12)

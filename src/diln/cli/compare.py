@@ -13,7 +13,7 @@ from diln.cli.console import ERR, OUT, say_json, told_of_interrupts
 from diln.cli.options import OUTPUT, Given, JobsOption, JsonOption, QuietOption, takes
 from diln.cli.parameters import Inference
 from diln.cli.source import READING, TERMS, TOKENS, SourceArg, read_corpus
-from diln.errors import DilnError, SourceError
+from diln.errors import SourceError
 
 if TYPE_CHECKING:
     from diln.study import Comparison
@@ -145,13 +145,10 @@ def compare_command(
         corpus = read_corpus(source, reading, text, jobs, silent)
         if not corpus.n_tokens:
             raise SourceError(f"{source}: the {len(corpus):,} documents have no token; give documents with text")
-        try:
-            settings = settings_for(
-                corpus, models=tuple(name.upper() for name in model or ()), topics=tuple(topics or ()),
-                priors=tuple(prior or ()), seeds=seeds, splits=splits, inference=inference.value, max_iter=passes,
-            )  # fmt: skip
-        except ValueError as error:
-            raise DilnError(str(error)) from None
+        settings = settings_for(
+            corpus, models=tuple(name.upper() for name in model or ()), topics=tuple(topics or ()),
+            priors=tuple(prior or ()), seeds=seeds, splits=splits, inference=inference.value, max_iter=passes,
+        )  # fmt: skip
         names = dict.fromkeys(one.value for one in study or [StudyName.table])
         comparison = Comparison(corpus, settings, ResultsFolder(output), tuple(STUDIES[name] for name in names))
         figures: list[str] = []

@@ -225,11 +225,11 @@ def history(fitted: "Fitted") -> str:
 
 def told_parameters(fitted: "Fitted") -> dict[str, Any]:
     """The parameters that are not as they are by default."""
-    from diln.models.parameters import DEFAULTS, plain
+    from diln.models.parameters import defaults, plain
 
-    default = {name: plain(value) for name, value in DEFAULTS[fitted.kind].items()}
+    default = {**defaults(fitted.kind, fitted.parameters.inference), "inference": "sampling"}
     values = fitted.parameters.to_json()
-    return {name: value for name, value in values.items() if name not in NOT_TOLD and value != default[name]}
+    return {name: value for name, value in values.items() if name not in NOT_TOLD and value != plain(default[name])}
 
 
 def _info_json(fitted: "Fitted", directory: Path, versions: dict[str, str]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from diln.inference.data import Array
 from diln.models import start
 from diln.models.counts import PART, Rows
 from diln.models.files import MODEL, StoredModel, Tensors, read_model, write_model
-from diln.models.parameters import Parameters
+from diln.models.parameters import Parameters, stored_values
 
 ANEW = "begin anew with --force in place of --resume"
 CHECKPOINT = Kind(
@@ -30,6 +30,7 @@ CHECKPOINT = Kind(
     part=MODEL.part,
     parts=MODEL.parts,
 )
+WHAT = ("model", "documents")  # is fitted, beside parameters
 FREE = ("n_jobs", "verbose", "max_time")  # parameters that may be others when a fit is taken up
 
 
@@ -105,7 +106,7 @@ class Checkpoints:
                 f"{self.directory}: the checkpoint is of diln {version}, and this is {diln.__version__}; go on with "
                 f"that version, or {ANEW}"
             )
-        before = stored.content["fingerprint"]
+        before = as_now(stored.content["fingerprint"])
         other = [key for key in {**before, **fingerprint} if before.get(key) != fingerprint.get(key)]
         if other:
             raise StoreError(
@@ -142,6 +143,12 @@ def fingerprint(parameters: Parameters, rows: Rows, vocabulary: list[str]) -> di
     if not isinstance(parameters.init, str | None):
         told["init"] = digest(*start.of_model(parameters.init, vocabulary))
     return {"model": parameters.kind, **told, "documents": documents(rows, vocabulary)}
+
+
+def as_now(fingerprint: dict[str, Any]) -> dict[str, Any]:
+    """A fingerprint as it is made now, from one of any earlier version."""
+    told = stored_values(fingerprint["model"], fingerprint)
+    return {**{name: told[name] for name in told if name not in FREE}, **{name: fingerprint[name] for name in WHAT}}
 
 
 def documents(rows: Rows, vocabulary: list[str]) -> str:

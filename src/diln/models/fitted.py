@@ -20,7 +20,7 @@ from diln.inference.variational.posterior import VariationalPosterior
 from diln.models.agreement import ChainAgreement, Judged
 from diln.models.counts import PART, Halves, Rows, as_rows, in_halves
 from diln.models.files import read_model, write_model
-from diln.models.parameters import DEFAULTS, KINDS, Parameters
+from diln.models.parameters import KINDS, Parameters, defaults, stored_values
 
 Floats = NDArray[np.float64]
 DRAWS = 20
@@ -64,7 +64,7 @@ class Fitted:
     @property
     def inference(self) -> str:
         """How it was fitted: "sampling" or "variational"."""
-        return self.parameters.inference
+        return str(self.parameters.inference)
 
     @property
     def n_chains(self) -> int | None:
@@ -319,15 +319,15 @@ class Fitted:
 
 def stored_parameters(content: dict[str, Any]) -> Parameters:
     """The parameters that a model was stored with; those that it came before have their defaults."""
-    stored = {**DEFAULTS[content["class"]], **content["parameters"]}
+    kind, stored = content["class"], stored_values(content["class"], content["parameters"])
     values: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
     }
-    if values["init"] not in (None, "draws", "kmeans", "random"):  # another model, which has done its part
-        values["init"] = None
+    if values["init"] not in ("draws", "kmeans", "random"):  # another model, which has done its part
+        values["init"] = defaults(kind, values["inference"])["init"]
     if isinstance(values["random_state"], str):  # a generator, of which the seed was drawn
         values["random_state"] = content["state"]["seed"]
-    return KINDS[content["class"]](**values)
+    return KINDS[kind](values)
 
 
 def check_terms(counts: csr_array, posterior: Posterior) -> None:

@@ -17,6 +17,7 @@ from diln.corpus import Corpus
 from diln.corpus.splits import Completion
 from diln.errors import DilnError, DilnWarning, StoreError
 from diln.inference.progress import Progress
+from diln.models.checks import ParameterError
 from diln.models.counts import CorpusRows, MatrixRows, as_rows
 from diln.models.fitted import Fitted
 from diln.models.fitting import first, fit, more
@@ -94,7 +95,7 @@ def perform(context: RunContext, run: Run) -> str:
             warnings.simplefilter("ignore", DilnWarning)
             result = WAYS[run.way](context, run, check)
     except ValueError as error:
-        if type(error) is not ValueError:  # of a library: a fault of diln
+        if type(error) not in (ValueError, ParameterError):  # of a library: a fault of diln
             raise
         raise DilnError(f"{run.label}: {error}") from error
     finally:

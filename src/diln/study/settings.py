@@ -9,7 +9,8 @@ from diln.corpus import Corpus
 from diln.corpus.splits import completion_rows
 from diln.errors import SourceError
 from diln.models.checks import check_choice, check_number, check_whole
-from diln.models.parameters import DEFAULTS, INFERENCES, KINDS, Parameters, parameters_of
+from diln.models.options import INFERENCES
+from diln.models.parameters import KINDS, Parameters, defaults, parameters_of
 from diln.study.runs import Values
 
 TOPICS = (50, 100, 200)  # tried where a model needs a number
@@ -62,7 +63,7 @@ class Settings:
 
     def values(self, model: str, topics: int | None, prior: float | None, **others: Any) -> dict[str, Any]:
         """What a model is told; LDA learns its documents' prior, as the others do."""
-        learned = {"doc_topic_prior": "auto"} if "doc_topic_prior" in DEFAULTS[model] else {}
+        learned = {"doc_topic_prior": "auto"} if "doc_topic_prior" in defaults(model) else {}
         given = {"n_components": topics, "topic_word_prior": prior, "inference": self.inference, **learned}
         return {**given, "max_iter": self.max_iter, **others}
 
@@ -73,7 +74,7 @@ class Settings:
 
 def needs_topics(model: str) -> bool:
     """Whether a model must be told how many topics there are."""
-    return not isinstance(DEFAULTS[model]["n_components"], str)
+    return KINDS[model].keeps_all
 
 
 def settings_for(
@@ -117,7 +118,7 @@ def settings_for(
     """
     for model in models:
         check_choice("model", model, tuple(KINDS))
-    check_choice("inference", inference, INFERENCES)
+    check_choice("inference", inference, tuple(INFERENCES))
     check_whole("seeds", seeds, 1)
     check_whole("splits", splits, 1)
     for size in topics:

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -42,7 +41,7 @@ class Stream:
         self.rows = CorpusRows(parts.train)
         self.vocabulary = parts.train.vocabulary
         size = self.rows.n_docs
-        self.parameters = replace(parameters, learning_method="online", total_samples=size)
+        self.parameters = parameters.but(learning_method="online", total_samples=size)
         self.seed, self.passes = seed, parameters.max_iter or 1
         self.order = self.shuffled(0)
         self.begun_with = max(1, min(MOST_BEGUN_WITH, size // BEGUN_WITH))

@@ -1,9 +1,9 @@
 """Small problems for the sampler, and the memory that its kernels want."""
 
 import numpy as np
+from diln.inference.sampling.corpus_step import LONGEST
 from scipy.sparse import csr_array
 
-from diln.inference.sampling.corpus_step import LONGEST
 from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.tokens import Tokens, draw_topics, padded
 

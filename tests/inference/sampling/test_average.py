@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from diln.inference.sampling.corpus_step import Prior
+from diln.inference.sampling.loops import Plan, Run, restore, run, stored
 from small import some_counts
 
 from diln.engine.threads import Threads
 from diln.inference.sampling.average import Average, follow, follow_products, turned
 from diln.inference.sampling.chain import Chain
-from diln.inference.sampling.corpus_step import Prior
-from diln.inference.sampling.loops import Plan, Run, restore, run, stored
 from diln.inference.sampling.posterior import SampledPosterior, spread_of_products, spread_of_scatter
 from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.tokens import Tokens

@@ -4,11 +4,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import stats
-from scipy.special import gammaln, logsumexp
-from small import counted, counts_by_document, draw, some_documents, some_state
-
-from diln.engine.threads import Threads
 from diln.inference.sampling.corpus_step import (
     LONGEST,
     Places,
@@ -20,8 +15,13 @@ from diln.inference.sampling.corpus_step import (
     draw_variance,
     draw_weights,
 )
-from diln.inference.sampling.state import State
 from diln.inference.sampling.sweep import draw_documents, draw_tokens
+from scipy import stats
+from scipy.special import gammaln, logsumexp
+from small import counted, counts_by_document, draw, some_documents, some_state
+
+from diln.engine.threads import Threads
+from diln.inference.sampling.state import State
 from diln.prob.polya_gamma import draw_polya_gamma
 from diln.prob.streams import key_of
 

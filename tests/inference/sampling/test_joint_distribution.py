@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from diln.inference.sampling.corpus_step import Places, Prior, draw_locations, draw_topic_prior, draw_weights
+from diln.inference.sampling.log_weights import draw_gaussian, draw_log_weights
+from diln.inference.sampling.places import gather_places
 from scipy import stats
 from scipy.special import logsumexp
 from small import counted
@@ -18,9 +21,6 @@ from diln.engine.threads import Threads
 from diln.inference.sampling import chain as chains
 from diln.inference.sampling import log_weights, sweep
 from diln.inference.sampling.chain import SETTLING, Chain
-from diln.inference.sampling.corpus_step import Places, Prior, draw_locations, draw_topic_prior, draw_weights
-from diln.inference.sampling.log_weights import draw_gaussian, draw_log_weights
-from diln.inference.sampling.places import gather_places
 from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.tokens import Tokens
 from diln.prob.polya_gamma import draw_polya_gamma

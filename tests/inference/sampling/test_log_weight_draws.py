@@ -2,15 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import stats
-from scipy.optimize import minimize_scalar
-from scipy.special import expit, logsumexp, softmax
-from small import counts_by_document, draw, some_counts, some_documents, some_state
-
-from diln.engine.lanes import LANES
-from diln.engine.threads import Threads
-from diln.inference.data import TermCounts
-from diln.inference.sampling import log_weights
 from diln.inference.sampling.log_weights import (
     FIRST_CHANGE,
     FIRST_UPDATES,
@@ -31,6 +22,15 @@ from diln.inference.sampling.log_weights import (
     open_log_weights,
 )
 from diln.inference.sampling.places import TOGETHER
+from scipy import stats
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, logsumexp, softmax
+from small import counts_by_document, draw, some_counts, some_documents, some_state
+
+from diln.engine.lanes import LANES
+from diln.engine.threads import Threads
+from diln.inference.data import TermCounts
+from diln.inference.sampling import log_weights
 from diln.inference.sampling.tokens import open_wide
 from diln.inference.variational.documents import Limits
 from diln.inference.variational.posterior import first_beliefs

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from diln.inference.sampling.corpus_step import Prior
+from diln.inference.sampling.sweep import recount
 from small import some_counts, some_documents, some_state
 
 from diln.inference.sampling.chain import Chain
-from diln.inference.sampling.corpus_step import Prior
 from diln.inference.sampling.merge import groups_of, merge
-from diln.inference.sampling.sweep import recount
 from diln.inference.sampling.tokens import NO_TOPIC
 
 

@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
+from diln.inference.sampling.corpus_step import Prior, draw_alpha, expect_alpha, precisions
+from diln.inference.sampling.online import Running, move, scatter, settle_weights, step
+from diln.inference.sampling.sweep import add_places, add_sums
+from diln.inference.sampling.visit import visit
 from scipy.sparse import csr_array
 
 from diln.engine.threads import Threads
-from diln.inference.sampling.corpus_step import Prior, draw_alpha, expect_alpha, precisions
-from diln.inference.sampling.online import Running, move, scatter, settle_weights, step
 from diln.inference.sampling.state import SampledDocuments, State
-from diln.inference.sampling.sweep import add_places, add_sums
 from diln.inference.sampling.tokens import Tokens
-from diln.inference.sampling.visit import visit
 from diln.prob.tables import expected_tables
 
 TERMS, TOPICS, DIMS = 25, 5, 2

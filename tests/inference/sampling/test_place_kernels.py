@@ -7,11 +7,6 @@ from copy import deepcopy
 import llvmlite.binding as llvm
 import numpy as np
 import pytest
-from numba import njit, types
-from scipy import stats
-from small import counts_by_document, gates, rows_for, some_counts, some_documents, some_state
-
-from diln.engine.threads import Threads
 from diln.inference.sampling.places import (
     AT_ONCE,
     TOGETHER,
@@ -20,8 +15,13 @@ from diln.inference.sampling.places import (
     gather_places,
     weighted_pairs,
 )
-from diln.inference.sampling.state import packed_pairs
 from diln.inference.sampling.sweep import draw_documents, pieces
+from numba import njit, types
+from scipy import stats
+from small import counts_by_document, gates, rows_for, some_counts, some_documents, some_state
+
+from diln.engine.threads import Threads
+from diln.inference.sampling.state import packed_pairs
 from diln.prob.streams import key_of
 
 

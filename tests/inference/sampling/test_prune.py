@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from diln.inference.sampling.corpus_step import Prior
 from small import counted, some_counts, some_documents, some_state
 
 from diln.engine.threads import Threads
 from diln.inference.sampling.chain import Chain
-from diln.inference.sampling.corpus_step import Prior
 from diln.inference.sampling.prune import EVERY, TOKENS_EACH, split, split_topics, tidy
 from diln.inference.sampling.tokens import NO_TOPIC
 

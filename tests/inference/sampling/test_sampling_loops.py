@@ -4,12 +4,12 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from diln.inference.sampling.corpus_step import Prior
+from diln.inference.sampling.loops import WINDOW, Plan, Run, at_rest, log_spread, restore, run, stored
 from small import some_counts
 
 from diln.engine.threads import Threads
 from diln.inference.sampling.chain import Chain
-from diln.inference.sampling.corpus_step import Prior
-from diln.inference.sampling.loops import WINDOW, Plan, Run, at_rest, log_spread, restore, run, stored
 from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.tokens import Tokens
 

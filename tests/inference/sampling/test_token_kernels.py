@@ -4,15 +4,15 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
+from diln.inference.sampling.corpus_step import LONGEST
+from diln.inference.sampling.sweep import blocks, count_table, draw_tokens, recount
 from scipy.special import expit
 from small import counted, counts_by_document, docs_of, draw, gates, some_counts, some_documents, some_state
 
 from diln.engine.lanes import LANES
 from diln.engine.threads import Threads
 from diln.inference.sampling import sweep
-from diln.inference.sampling.corpus_step import LONGEST
 from diln.inference.sampling.state import SampledDocuments
-from diln.inference.sampling.sweep import blocks, count_table, draw_tokens, recount
 from diln.inference.sampling.tokens import (
     NO_TOPIC,
     Tokens,
