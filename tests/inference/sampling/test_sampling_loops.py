@@ -4,14 +4,14 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from diln.inference.sampling.corpus_step import Prior
-from diln.inference.sampling.loops import WINDOW, Plan, Run, at_rest, log_spread, restore, run, stored
-from small import some_counts
+from diln.inference.sampling.loops import WINDOW, Plan, Run, at_rest, restore, run, stored
+from small import new_chain, some_counts
 
 from diln.engine.threads import Threads
-from diln.inference.sampling.chain import Chain
-from diln.inference.sampling.state import SampledDocuments, State
-from diln.inference.sampling.tokens import Tokens
+from diln.inference.weights import located_draws
+from diln.inference.weights.gamma_process_draws import GammaProcessDraws
+from diln.inference.weights.gaussian_draws import GaussianDraws, GaussianState
+from diln.inference.weights.located_draws import LocatedDraws
 
 COUNTS = some_counts(np.random.default_rng(0), 50, 40)
 
@@ -25,9 +25,7 @@ def plan_of(**given):
 
 
 def new_run(seed=0, dims=2):
-    docs = SampledDocuments.new(Tokens.of(COUNTS), 0, np.arange(50))
-    state = State.empty(40, 6, 0.1, 0.05, 1.0, 0.5)
-    return Run(Chain(state, docs, Prior(n_dims=dims), seed, len(docs)))
+    return Run(new_chain(LocatedDraws(n_dims=dims) if dims else GammaProcessDraws(), COUNTS, 6, seed=seed))
 
 
 def made(plan, one=None, watch=None, stop=None, n_jobs=1):
@@ -61,8 +59,8 @@ def test_late_states_are_averaged_and_some_kept():
     assert one.average.n_states == 5
     assert len(one.kept) == 2
     mean = one.average.state(one.chain.state)
-    assert mean.totals.sum() == pytest.approx(one.chain.everything.tokens.size)
-    assert np.allclose(mean.table.sum(axis=0), mean.totals, rtol=1e-5)
+    assert mean.tokens.sum() == pytest.approx(one.chain.everything.tokens.size)
+    assert np.allclose(mean.counts.table.sum(axis=0), mean.counts.totals, rtol=1e-5)
 
 
 def test_topics_are_the_same_ones_in_all_states_that_are_averaged():
@@ -97,8 +95,9 @@ def test_a_run_whose_log_weights_spread_or_shrink_is_not_at_rest(change):
 
 def test_the_spread_of_log_weights_is_about_their_mean_in_a_document():
     state = new_run(dims=0).chain.state
-    state.mean, state.covariance = np.zeros(state.n_topics), 7.0 + 2.0 * np.eye(state.n_topics)
-    assert log_spread(state) == pytest.approx(np.log(2.0 * (state.n_topics - 1)))
+    assert GaussianDraws().spread(state) is None  # before there are any
+    state.weights = GaussianState(np.zeros(state.n_topics), 7.0 + 2.0 * np.eye(state.n_topics))
+    assert GaussianDraws().spread(state) == pytest.approx(np.log(2.0 * (state.n_topics - 1)))
 
 
 def test_time_is_kept():
@@ -110,9 +109,9 @@ def test_time_is_kept():
 
 def test_the_gate_opens_after_the_warm_up_and_in_short_runs_too():
     one, _ = made(plan_of(max_iter=8, warm_up=100))
-    assert one.chain.state.n_dims == 2
-    assert one.chain.everything.u.any()
-    assert made(plan_of(), new_run(dims=0))[0].chain.state.n_dims == 0
+    assert one.chain.state.weights.n_dims == 2
+    assert one.chain.everything.places.u.any()
+    assert made(plan_of(), new_run(dims=0))[0].chain.state.weights.n_dims == 0
 
 
 @pytest.mark.parametrize("stop", [1, 3, 4, 5, 11, 19, 20, 22, 24])
@@ -123,11 +122,11 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bits(stop):
     restore(again, *copied(seen[-1]))
     made(plan_of(stages=((20, 6),)), again)
     assert np.array_equal(again.chain.everything.topics, whole.chain.everything.topics)
-    assert np.array_equal(again.chain.everything.u, whole.chain.everything.u)
+    assert np.array_equal(again.chain.everything.places.u, whole.chain.everything.places.u)
     for name, array in whole.average.state(whole.chain.state).tensors().items():
-        assert np.array_equal(array, getattr(again.average.state(again.chain.state), name)), name
+        assert np.array_equal(array, again.average.state(again.chain.state).tensors()[name]), name
     assert again.scores == whole.scores
-    assert [state.prior for state in again.kept] == [state.prior for state in whole.kept]
+    assert [state.numbers() for state in again.kept] == [state.numbers() for state in whole.kept]
 
 
 def test_runs_of_different_seeds_differ():
@@ -138,13 +137,11 @@ def test_runs_of_different_seeds_differ():
 def test_a_model_without_locations_is_one_whose_locations_are_zero(monkeypatch):
     """The HDP is DILN with all topics at the origin: the same code, the same draws of tokens and intercepts."""
 
-    def at_origin(self, n_dims, scale, rng):
-        self.ells = np.zeros((n_dims, self.width), np.float32)
-
-    monkeypatch.setattr(State, "open", at_origin)
-    monkeypatch.setattr("diln.inference.sampling.chain.draw_locations", lambda *given: None)
+    monkeypatch.setattr(located_draws, "NEAR", 0.0)
+    monkeypatch.setattr(located_draws, "draw_locations", lambda *given: None)
     located, plain = made(plan_of())[0], made(plan_of(), new_run(dims=0))[0]
-    assert located.chain.state.n_dims == 2
+    assert located.chain.state.weights.n_dims == 2
+    assert not located.chain.state.weights.ells.any()
     assert np.array_equal(located.chain.everything.topics, plain.chain.everything.topics)
-    assert np.array_equal(located.chain.everything.s, plain.chain.everything.s)
-    assert np.array_equal(located.chain.state.a0, plain.chain.state.a0)
+    assert np.array_equal(located.chain.everything.places.s, plain.chain.everything.places.s)
+    assert np.array_equal(located.chain.state.weights.a0, plain.chain.state.weights.a0)
