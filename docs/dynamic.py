@@ -1,5 +1,6 @@
-"""Lets the API pages have docstrings as they are at run time: estimators write their options into theirs."""
+"""Lets the API pages show options as they are at run time: their descriptions and defaults are not in docstrings."""
 
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from inspect import cleandoc
 from typing import Any
@@ -7,15 +8,18 @@ from typing import Any
 import griffe
 
 
-class DynamicDocstrings(griffe.Extension):
-    """Takes the docstrings of these classes from the classes themselves."""
+class DynamicOptions(griffe.Extension):
+    """Takes the docstrings of these classes from the classes themselves, and the defaults of declared options."""
 
-    def __init__(self, paths: list[str]) -> None:
-        self.paths = paths
+    def __init__(self, documented: list[str], declared: str) -> None:
+        self.documented, self.declared = documented, declared
 
-    def on_class_instance(self, *, node: Any, cls: griffe.Class, **known: Any) -> None:
+    def on_class_members(self, *, cls: griffe.Class, **known: Any) -> None:
         """A class was read from its source."""
-        if cls.path in self.paths:
-            module, _, name = cls.path.rpartition(".")
-            text = cleandoc(getattr(import_module(module), name).__doc__)
-            cls.docstring = griffe.Docstring(text, parent=cls, lineno=cls.lineno)
+        module, _, name = cls.path.rpartition(".")
+        if cls.path in self.documented and cls.docstring is not None:
+            cls.docstring.value = cleandoc(getattr(import_module(module), name).__doc__)
+        if module == self.declared and is_dataclass(owner := getattr(import_module(module), name)):
+            for one in fields(owner):
+                if one.name in cls.members:
+                    cls.members[one.name].value = repr(one.default)

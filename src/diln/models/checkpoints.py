@@ -30,7 +30,6 @@ CHECKPOINT = Kind(
     part=MODEL.part,
     parts=MODEL.parts,
 )
-WHAT = ("model", "documents")  # is fitted, beside parameters
 FREE = ("n_jobs", "verbose", "max_time")  # parameters that may be others when a fit is taken up
 
 
@@ -147,8 +146,9 @@ def fingerprint(parameters: Parameters, rows: Rows, vocabulary: list[str]) -> di
 
 def as_now(fingerprint: dict[str, Any]) -> dict[str, Any]:
     """A fingerprint as it is made now, from one of any earlier version."""
-    told = stored_values(fingerprint["model"], fingerprint)
-    return {**{name: told[name] for name in told if name not in FREE}, **{name: fingerprint[name] for name in WHAT}}
+    kind = fingerprint["model"]
+    told = {name: value for name, value in stored_values(kind, fingerprint).items() if name not in FREE}
+    return {"model": kind, **told, "documents": fingerprint["documents"]}
 
 
 def documents(rows: Rows, vocabulary: list[str]) -> str:
