@@ -9,7 +9,7 @@ from dataclasses import replace
 from diln.engine.base import Engine
 from diln.engine.threads import Threads
 from diln.inference.progress import Look, Progress
-from diln.models.agreement import ChainAgreement, Summary
+from diln.models.agreement import ChainAgreement, ChainSummary
 from diln.models.checkpoints import Checkpoints, Keeper, fingerprint
 from diln.models.fitted import Fitted
 from diln.models.job import Job
@@ -56,11 +56,11 @@ class Together:
         self.at_once = min(number, n_jobs)
         self.jobs = n_jobs // self.at_once
         self.waiting = deque(range(1, number))
-        self.found: dict[int, Summary] = {}
+        self.found: dict[int, ChainSummary] = {}
         self.latest: dict[int, Progress] = {}  # of chains in other threads
         self.stop = threading.Event()
 
-    def run(self, chain: Callable[[int, Threads, Look], Fitted]) -> tuple[Fitted, list[Summary]]:
+    def run(self, chain: Callable[[int, Threads, Look], Fitted]) -> tuple[Fitted, list[ChainSummary]]:
         """The first chain's model, and what is kept of the others, in order."""
         with ThreadPoolExecutor(max(1, self.at_once - 1)) as pool:
             beside = [pool.submit(self._others, chain, shown=False) for _ in range(self.at_once - 1)]
@@ -84,7 +84,9 @@ class Together:
                 return
             try:
                 with Threads(self.jobs) as threads:
-                    self.found[number] = Summary.of(chain(number, threads, _Watch(self, number, shown=shown)).posterior)
+                    self.found[number] = ChainSummary.of(
+                        chain(number, threads, _Watch(self, number, shown=shown)).posterior
+                    )
             except BaseException:
                 self.stop.set()
                 raise

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from diln.inference.sampling.loops import Plan, Run, restore, run, stored
 from small import empty_state, new_chain, some_counts
 
 from diln.engine.threads import Threads
+from diln.inference.loops import sweeps
 from diln.inference.sampling.average import Average, follow, follow_products, turned
 from diln.inference.sampling.posterior import SampledPosterior
+from diln.inference.sampling.run import ChainPlan, ChainRun
 from diln.inference.sampling.state import State
 from diln.inference.weights.gaussian import centred
 from diln.inference.weights.gaussian_draws import GaussianDraws, spread_of_scatter
@@ -41,12 +42,12 @@ def known(average: Average, last: State) -> SampledPosterior:
     )
 
 
-def chain_of(weights, n_states=12, sweeps=40, **given):
+def chain_of(weights, n_states=12, max_iter=40, **given):
     """A chain whose late states are all kept."""
-    one = Run(new_chain(weights, COUNTS, 6, **given))
-    plan = Plan(max_iter=sweeps, n_states=n_states, keep_states=n_states, warm_up=4, tol=0.0)
+    plan = ChainPlan(max_iter=max_iter, n_states=n_states, keep_states=n_states, warm_up=4, tol=0.0)
+    one = ChainRun(new_chain(weights, COUNTS, 6, **given), plan)
     with Threads(1) as threads:
-        run(one, plan, threads, lambda progress: None, lambda now: None)
+        sweeps(one, threads, lambda progress: False)
     return one
 
 
@@ -100,20 +101,21 @@ def test_covariances_of_log_weights_have_a_deviation_too():
 
 def test_an_average_goes_on_from_where_it_was_stored_to_the_same_bits():
     whole, kept = chain_of(LOCATED), []
-    plan = Plan(max_iter=40, n_states=12, keep_states=12, warm_up=4, tol=0.0)
-    one = Run(new_chain(LOCATED, COUNTS, 6))
+    plan = ChainPlan(max_iter=40, n_states=12, keep_states=12, warm_up=4, tol=0.0)
+    one = ChainRun(new_chain(LOCATED, COUNTS, 6), plan)
 
-    def keep(now):
-        if now.chain.number == 33:
-            numbers, tensors = stored(now)
+    def keep(progress):
+        if one.chain.number == 33:
+            numbers, tensors = one.stored()
             kept.append((dict(numbers, scores=list(numbers["scores"])), {k: v.copy() for k, v in tensors.items()}))
+        return False
 
     with Threads(1) as threads:
-        run(one, plan, threads, lambda progress: None, keep)
-        again = Run(new_chain(LOCATED, COUNTS, 6))
-        restore(again, *kept[0])
+        sweeps(one, threads, keep)
+        again = ChainRun(new_chain(LOCATED, COUNTS, 6), plan)
+        again.restore(*kept[0])
         assert 0 < again.average.n_states < 12
-        run(again, plan, threads, lambda progress: None, lambda now: None)
+        sweeps(again, threads, lambda progress: False)
     for name, value in whole.average.sums.items():
         np.testing.assert_array_equal(again.average.sums[name], value, err_msg=name)
 

@@ -1,13 +1,12 @@
 """How long a chain goes on, what is averaged, and that a run goes on from where it was stored to the same bits."""
 
-from contextlib import suppress
-
 import numpy as np
 import pytest
-from diln.inference.sampling.loops import WINDOW, Plan, Run, at_rest, restore, run, stored
 from small import new_chain, some_counts
 
 from diln.engine.threads import Threads
+from diln.inference.loops import sweeps
+from diln.inference.sampling.run import WINDOW, ChainPlan, ChainRun
 from diln.inference.weights import located_draws
 from diln.inference.weights.gamma_process_draws import GammaProcessDraws
 from diln.inference.weights.gaussian_draws import GaussianDraws, GaussianState
@@ -16,28 +15,26 @@ from diln.inference.weights.located_draws import LocatedDraws
 COUNTS = some_counts(np.random.default_rng(0), 50, 40)
 
 
-class StoppedError(Exception):
-    pass
-
-
 def plan_of(**given):
-    return Plan(**{"max_iter": 24, "n_states": 5, "keep_states": 2, "warm_up": 4, "tol": 0.0, **given})
+    return ChainPlan(**{"max_iter": 24, "n_states": 5, "keep_states": 2, "warm_up": 4, "tol": 0.0, **given})
 
 
-def new_run(seed=0, dims=2):
-    return Run(new_chain(LocatedDraws(n_dims=dims) if dims else GammaProcessDraws(), COUNTS, 6, seed=seed))
+def new_run(plan, seed=0, dims=2):
+    weights = LocatedDraws(n_dims=dims) if dims else GammaProcessDraws()
+    return ChainRun(new_chain(weights, COUNTS, 6, seed=seed), plan)
 
 
 def made(plan, one=None, watch=None, stop=None, n_jobs=1):
-    one, seen = one or new_run(), []
+    one, seen = one or new_run(plan), []
 
-    def keep(now):
-        seen.append(stored(now))
-        if stop is not None and now.chain.number == stop:
-            raise StoppedError
+    def keep(progress):
+        if watch is not None:
+            watch(progress)
+        seen.append(one.stored())
+        return stop is not None and one.chain.number == stop
 
-    with Threads(n_jobs) as threads, suppress(StoppedError):
-        run(one, plan, threads, watch or (lambda progress: None), keep)
+    with Threads(n_jobs) as threads:
+        sweeps(one, threads, keep)
     return one, seen
 
 
@@ -69,32 +66,32 @@ def test_topics_are_the_same_ones_in_all_states_that_are_averaged():
     assert len({size for states, size in sizes if states}) == 1
 
 
-def test_a_run_at_rest_begins_to_average_early():
+def test_a_run_that_has_settled_begins_to_average_early():
     one, _ = made(plan_of(max_iter=300, tol=1e9))
     assert one.chain.number == plan_of(max_iter=300).settles + 5 - 1
 
 
-def test_a_run_that_gains_is_not_at_rest():
-    one, plan = new_run(dims=0), plan_of(max_iter=300, tol=0.01)
+def test_a_run_that_gains_has_not_settled():
+    one = new_run(plan_of(max_iter=300, tol=0.01), dims=0)
     one.chain.number = 100
     one.scores = list(np.linspace(-8, -7, 100))
-    assert not at_rest(one, plan)
+    assert not one.settled
     one.scores = [-7.0] * 2 * WINDOW
-    assert at_rest(one, plan)
+    assert one.settled
 
 
 @pytest.mark.parametrize("change", [0.02, -0.02])
-def test_a_run_whose_log_weights_spread_or_shrink_is_not_at_rest(change):
-    one, plan = new_run(dims=0), plan_of(max_iter=300, tol=0.01)
+def test_a_run_whose_log_weights_spread_or_shrink_has_not_settled(change):
+    one = new_run(plan_of(max_iter=300, tol=0.01), dims=0)
     one.chain.number, one.scores = 100, [-7.0] * 2 * WINDOW
     one.spreads = [0.0] * WINDOW + [change] * WINDOW
-    assert not at_rest(one, plan)
+    assert not one.settled
     one.spreads = [change] * 2 * WINDOW
-    assert at_rest(one, plan)
+    assert one.settled
 
 
 def test_the_spread_of_log_weights_is_about_their_mean_in_a_document():
-    state = new_run(dims=0).chain.state
+    state = new_run(plan_of(), dims=0).chain.state
     assert GaussianDraws().spread(state) is None  # before there are any
     state.weights = GaussianState(np.zeros(state.n_topics), 7.0 + 2.0 * np.eye(state.n_topics))
     assert GaussianDraws().spread(state) == pytest.approx(np.log(2.0 * (state.n_topics - 1)))
@@ -111,15 +108,15 @@ def test_the_gate_opens_after_the_warm_up_and_in_short_runs_too():
     one, _ = made(plan_of(max_iter=8, warm_up=100))
     assert one.chain.state.weights.n_dims == 2
     assert one.chain.everything.places.u.any()
-    assert made(plan_of(), new_run(dims=0))[0].chain.state.weights.n_dims == 0
+    assert made(plan_of(), new_run(plan_of(), dims=0))[0].chain.state.weights.n_dims == 0
 
 
 @pytest.mark.parametrize("stop", [1, 3, 4, 5, 11, 19, 20, 22, 24])
 def test_a_run_that_was_stopped_goes_on_to_the_same_bits(stop):
     whole, _ = made(plan_of(stages=((20, 6),)))
     _, seen = made(plan_of(stages=((20, 6),)), stop=stop)
-    again = new_run()
-    restore(again, *copied(seen[-1]))
+    again = new_run(plan_of(stages=((20, 6),)))
+    again.restore(*copied(seen[-1]))
     made(plan_of(stages=((20, 6),)), again)
     assert np.array_equal(again.chain.everything.topics, whole.chain.everything.topics)
     assert np.array_equal(again.chain.everything.places.u, whole.chain.everything.places.u)
@@ -130,7 +127,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bits(stop):
 
 
 def test_runs_of_different_seeds_differ():
-    first, second = made(plan_of())[0], made(plan_of(), new_run(seed=1))[0]
+    first, second = made(plan_of())[0], made(plan_of(), new_run(plan_of(), seed=1))[0]
     assert not np.array_equal(first.chain.everything.topics, second.chain.everything.topics)
 
 
@@ -139,7 +136,7 @@ def test_a_model_without_locations_is_one_whose_locations_are_zero(monkeypatch):
 
     monkeypatch.setattr(located_draws, "NEAR", 0.0)
     monkeypatch.setattr(located_draws, "draw_locations", lambda *given: None)
-    located, plain = made(plan_of())[0], made(plan_of(), new_run(dims=0))[0]
+    located, plain = made(plan_of())[0], made(plan_of(), new_run(plan_of(), dims=0))[0]
     assert located.chain.state.weights.n_dims == 2
     assert not located.chain.state.weights.ells.any()
     assert np.array_equal(located.chain.everything.topics, plain.chain.everything.topics)

@@ -11,12 +11,11 @@ from diln.engine.lanes import LANES
 from diln.engine.threads import Threads
 from diln.inference.data import TermCounts
 from diln.inference.sampling.token_step import TOGETHER
-from diln.inference.variational.posterior import settled_documents
+from diln.inference.variational.posterior import first_beliefs
 from diln.inference.weights import gaussian_draws
 from diln.inference.weights.gaussian import GaussianWeights
 from diln.inference.weights.gaussian_draws import (
-    FIRST_CHANGE,
-    FIRST_UPDATES,
+    FIRST,
     LIFT,
     UNSEEN,
     GaussianDraws,
@@ -373,7 +372,7 @@ def test_documents_of_a_stream_begin_where_variational_inference_has_them():
     draw_first_log_weights(state, docs, key_of(9), ONE)
     batch = TermCounts(tokens.indptr, tokens.indices, tokens.counts.astype(np.float32), tokens.n_terms)
     weights = GaussianWeights(state.weights.mean, state.weights.covariance, 1.0, lift=LIFT)
-    found = settled_documents(state.expected_topics, weights, batch, FIRST_UPDATES, FIRST_CHANGE, ONE)
+    found = first_beliefs(state.expected_topics, weights, batch, FIRST, ONE)
     off = (docs.places.eta[:, :6] - found.locations) / np.sqrt(found.spreads)
     assert stats.kstest(off.ravel(), "norm").pvalue > LEAST
     assert not docs.places.eta[:, 6:].any()
