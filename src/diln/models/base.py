@@ -33,11 +33,17 @@ from diln.models.fitting import first, fit, more
 from diln.models.options import INFERENCES, RENAMED, ModelOptions, flat, resolved
 from diln.models.parameters import Parameters, parameters_of
 
+ESTIMATORS: dict[str, type["TopicModel"]] = {}  # by kind; a class comes in by itself
+
 
 class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """What DILN, HDP, LDA and the CTM have in common; a model is a dataclass of its options."""
 
     fitted_: Fitted
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        ESTIMATORS[cls.kind] = cls
 
     def __new__(cls, *given: Any, **told: Any) -> Self:
         """Raise where an option is given that is one of the inference."""

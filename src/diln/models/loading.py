@@ -2,14 +2,9 @@
 
 from pathlib import Path
 
-from diln.models.base import TopicModel
-from diln.models.ctm import CTM
-from diln.models.diln import DILN
+from diln.models import ctm, diln, hdp, lda  # noqa: F401  (their classes come in by being imported)
+from diln.models.base import ESTIMATORS, TopicModel
 from diln.models.fitted import Fitted
-from diln.models.hdp import HDP
-from diln.models.lda import LDA
-
-CLASSES: dict[str, type[TopicModel]] = {one.kind: one for one in (DILN, HDP, LDA, CTM)}
 
 
 def load(directory: str | Path) -> TopicModel:
@@ -26,4 +21,4 @@ def load(directory: str | Path) -> TopicModel:
         The estimator, which goes on exactly where it stopped.
     """
     fitted = Fitted.load(directory)
-    return CLASSES[fitted.kind].of(fitted)
+    return ESTIMATORS[fitted.kind].of(fitted)

@@ -162,12 +162,21 @@ INFERENCES: dict[str, type[Inference]] = {"sampling": Sampling, "variational": V
 RENAMED = {"polya_gamma": "omega"}  # what was once called otherwise
 
 
+# By kind, in the order that they are shown. A class that says which kind it is comes in by itself, behind these.
+MODELS: dict[str, type["ModelOptions"]] = dict.fromkeys(("DILN", "HDP", "LDA", "CTM"))  # type: ignore[assignment]
+
+
 @dataclass(kw_only=True, repr=False, eq=False)
 class ModelOptions:
     """What all models can be told."""
 
     kind: ClassVar[str]
     keeps_all: ClassVar[bool] = False  # whether n_components is the number of topics, not the most there can be
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        if "kind" in vars(cls):
+            MODELS[cls.kind] = cls
 
     n_components: int | Literal["auto"] = field(
         default="auto",
@@ -311,9 +320,6 @@ class CTMOptions(FixedOptions):
         least=1e-3,
         built_in=True,
     )
-
-
-MODELS: dict[str, type[ModelOptions]] = {one.kind: one for one in (DILNOptions, HDPOptions, LDAOptions, CTMOptions)}
 
 
 def options_of(kind: str, inference: str) -> dict[str, Field[Any]]:

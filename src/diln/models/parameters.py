@@ -22,7 +22,7 @@ from diln.inference.weights.located import LocatedWeights
 from diln.inference.weights.located_draws import LocatedDraws
 from diln.models.checks import ParameterError, check_choice
 from diln.models.declared import about_of, checked
-from diln.models.options import INFERENCES, RENAMED, misplaced, options_of
+from diln.models.options import INFERENCES, MODELS, RENAMED, misplaced, options_of
 
 GROWN = 20_000  # documents from which on sampling begins with some of them
 STAGES = ((20_000, 60), (60_000, 20))  # documents, sweeps with up to MANY topics
@@ -50,14 +50,24 @@ def prior_of(n_topics: int, *, online: bool = False) -> float:
     return min(WIDEST_PRIOR, times * MANY_PRIOR * float((MANY / n_topics) ** SHARPENING))
 
 
+KINDS: dict[str, type["Parameters"]] = {}  # by kind; a class comes in by itself
+
+
 @dataclass(frozen=True)
 class Parameters(ABC):
     """What a fit is made by: every option of the model and of its inference, by name."""
 
     kind: ClassVar[str]
-    keeps_all: ClassVar[bool] = False  # whether n_components is the number of topics, not the most there can be
 
     values: Mapping[str, Any]
+
+    def __init_subclass__(cls) -> None:
+        KINDS[cls.kind] = cls
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether n_components is the number of topics, not the most there can be."""
+        return MODELS[self.kind].keeps_all
 
     def __getattr__(self, name: str) -> Any:
         if name != "values" and name in self.values:
@@ -224,7 +234,6 @@ class LDAParameters(Parameters):
     """The parameters of LDA."""
 
     kind = "LDA"
-    keeps_all = True
 
     def weights(self, rng: np.random.Generator) -> Weights:
         """A symmetric Dirichlet, by default of 1 / n_components; "auto" learns from there."""
@@ -296,7 +305,6 @@ class CTMParameters(Parameters):
     """The parameters of the CTM."""
 
     kind = "CTM"
-    keeps_all = True
 
     @property
     def prior_documents(self) -> float:
@@ -315,11 +323,6 @@ class CTMParameters(Parameters):
     def document_numbers(self) -> int:
         """A log weight for every topic."""
         return self.truncation
-
-
-KINDS: dict[str, type[Parameters]] = {
-    one.kind: one for one in (DILNParameters, HDPParameters, LDAParameters, CTMParameters)
-}
 
 
 def defaults(kind: str, inference: str = "sampling") -> dict[str, Any]:

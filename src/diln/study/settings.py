@@ -9,8 +9,8 @@ from diln.corpus import Corpus
 from diln.corpus.splits import completion_rows
 from diln.errors import SourceError
 from diln.models.checks import check_choice, check_number, check_whole
-from diln.models.options import INFERENCES
-from diln.models.parameters import KINDS, Parameters, defaults, parameters_of
+from diln.models.options import INFERENCES, MODELS
+from diln.models.parameters import Parameters, defaults, parameters_of
 from diln.study.runs import Values
 
 TOPICS = (50, 100, 200)  # tried where a model needs a number
@@ -74,7 +74,7 @@ class Settings:
 
 def needs_topics(model: str) -> bool:
     """Whether a model must be told how many topics there are."""
-    return KINDS[model].keeps_all
+    return MODELS[model].keeps_all
 
 
 def settings_for(
@@ -117,7 +117,7 @@ def settings_for(
         For ``Comparison``.
     """
     for model in models:
-        check_choice("model", model, tuple(KINDS))
+        check_choice("model", model, tuple(MODELS))
     check_choice("inference", inference, tuple(INFERENCES))
     check_whole("seeds", seeds, 1)
     check_whole("splits", splits, 1)
@@ -132,7 +132,7 @@ def settings_for(
             f"comparing models takes at least {FEWEST_DOCUMENTS} documents, and the corpus has {len(corpus)}; give more"
         )
     settings = Settings(
-        models=tuple(dict.fromkeys(models)) or tuple(KINDS),
+        models=tuple(dict.fromkeys(models)) or tuple(MODELS),
         topics=tuple(sorted(set(map(int, topics)))) or default_topics(corpus.n_tokens),
         priors=tuple(sorted(set(map(float, priors)))) or PRIORS[inference],
         seeds=int(seeds),

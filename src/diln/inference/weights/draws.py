@@ -6,7 +6,7 @@ its sums and its steps; nothing outside that file knows which kind it is.
 
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,13 +38,39 @@ class Visited(NamedTuple):
     sums: Stats  # over documents and these draws, what the weights learn from
 
 
+@dataclass(slots=True)
+class WeightState(Stats):
+    """What is known of the topics' weights in the corpus."""
+
+    turns: ClassVar[bool] = False  # whether means over states are of a space that may turn from state to state
+
+    @abstractmethod
+    def record(self, width: int) -> Any:
+        """For the token step, with a0 (width,): a record that ``open_document`` knows."""
+
+    def joined(self, groups: Array, first: Array) -> Self:
+        """With the topics of a group made one; ``first`` are the first of each group."""
+        return self.chosen(first)
+
+    def halved(self, topics: Array, n_topics: int) -> None:
+        """These topics, some of which are new, have half the weight they had; there are so many now."""
+
+    def fitted(self, name: str, array: Array, like: Array | None) -> Array:
+        """An array of this name, for a mean with others like it."""
+        return array
+
+    def follow(self, n_topics: int, number: int, mean: Array, squares: Array) -> bool:
+        """Take the covariances into their mean and squared deviations, as the ``number``-th; False if none."""
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class WeightDraws(ABC):
     """A model's weights in sampling: what is given, as fields, and the steps that find the rest."""
 
     kind: ClassVar[str]
-    states: ClassVar[tuple[type[Stats], ...]]  # what is known of the corpus: once the weights are open, and before
-    sums: ClassVar[type[Stats]]  # what a stream goes on learning from
+    states: ClassVar[tuple[type[WeightState], ...]]  # of the corpus: once the weights are open, and before
+    sums: ClassVar[type[Stats]] = Stats  # what a stream goes on learning from
     learned: ClassVar[bool] = True  # whether topics that are alike can be made one before the weights open
     start_sweeps: ClassVar[int] = 40  # of the chain that a stream starts from
     start_whole: ClassVar[bool] = False  # whether that chain makes all of them
@@ -53,12 +79,12 @@ class WeightDraws(ABC):
         """As JSON: the kind and the fields."""
         return {"kind": self.kind, **asdict(self)}
 
-    def state_of(self, tensors: dict[str, Array]) -> type[Stats]:
+    def state_of(self, tensors: dict[str, Array]) -> type[WeightState]:
         """Which of its states these arrays are."""
         return next(one for one in self.states if set(layout(one)) <= set(tensors))
 
     @abstractmethod
-    def start(self, n_topics: int, width: int) -> Stats:
+    def start(self, n_topics: int, width: int) -> WeightState:
         """The corpus before the first sweep."""
 
     @abstractmethod

@@ -23,7 +23,7 @@ from diln.inference.sampling.token_step import TOGETHER, TokenSums, added, beyon
 from diln.inference.sampling.tokens import DocumentShard, TopicTable
 from diln.inference.stats import Stats, TopicColumns, TopicRows, padded
 from diln.inference.variational.documents import Limits
-from diln.inference.weights.draws import Sweep, Visited, WeightDraws
+from diln.inference.weights.draws import Sweep, Visited, WeightDraws, WeightState
 from diln.inference.weights.place_kernels import (
     PLACES_EVERY,
     GatedWeights,
@@ -48,7 +48,7 @@ EXACT = 2  # what a stream of exact Polya-Gamma draws is for
 
 
 @dataclass(slots=True)
-class GatedState(Stats):
+class GatedState(WeightState):
     """What is known of the topics' weights, and of their locations where they have any."""
 
     turns: ClassVar[bool] = True  # whether the space of locations may turn from state to state
@@ -73,14 +73,14 @@ class GatedState(Stats):
         return GatedWeights.of(self.a0, self.ells)
 
     def joined(self, groups: Array, first: Array) -> "GatedState":
-        """With the topics of a group made one; ``first`` are the first of each group."""
+        """With the weights of a group added up."""
         joined = self.chosen(first)
         joined.a0[: len(first)] = np.bincount(groups, self.a0[: len(groups)])[first]
         joined.truncation = len(first)
         return joined
 
     def halved(self, topics: Array, n_topics: int) -> None:
-        """These topics, some of which are new, have half the weight they had; there are so many now."""
+        """Halve the weights; a0 is of so many topics now."""
         self.a0[topics] /= 2
         self.truncation = max(self.truncation, n_topics)
 
@@ -135,7 +135,7 @@ class Visiting(NamedTuple):
 class GatedDraws(WeightDraws):
     """What HDP, DILN and LDA have in common in sampling."""
 
-    states: ClassVar[tuple[type[Stats], ...]] = (GatedState,)
+    states: ClassVar[tuple[type[WeightState], ...]] = (GatedState,)
     sums: ClassVar[type[Stats]] = GatedSums
 
     rate: float = 10.0  # of a0_k, whose shape is alpha / T

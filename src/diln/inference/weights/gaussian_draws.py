@@ -22,7 +22,7 @@ from diln.inference.stats import Stats, TopicPairs, TopicVector
 from diln.inference.variational.documents import Limits
 from diln.inference.variational.posterior import first_beliefs
 from diln.inference.weights.dirichlet_draws import DirichletDraws
-from diln.inference.weights.draws import Sweep, Visited, WeightDraws
+from diln.inference.weights.draws import Sweep, Visited, WeightDraws, WeightState
 from diln.inference.weights.gaussian import AT_ZERO, GaussianWeights, best_gaussian, centred
 from diln.inference.weights.log_weight_kernels import (
     AT_ONCE,
@@ -44,20 +44,15 @@ ENTER_AT_ONCE = 4096  # documents that are drawn at once as they come in
 
 
 @dataclass(slots=True)
-class GaussianState(Stats):
+class GaussianState(WeightState):
     """Mean and covariance of documents' log weights."""
 
-    turns: ClassVar[bool] = False
     mean: TopicVector  # (n_topics,)
     covariance: TopicPairs  # (n_topics, n_topics)
 
     def record(self, width: int) -> LogWeightRecord:
         """For the token step."""
         return LogWeightRecord((np.arange(width) < len(self.mean)).astype(np.float32))
-
-    def fitted(self, name: str, array: Array, like: Array | None) -> Array:
-        """An array of this name, for a mean: as it is."""
-        return array
 
     def follow(self, n_topics: int, number: int, mean: Array, squares: Array) -> bool:
         """Take the covariances into their mean and squared deviations, as the ``number``-th."""
@@ -90,7 +85,7 @@ class GaussianDraws(WeightDraws):
     """The CTM."""
 
     kind: ClassVar[str] = "gaussian"
-    states: ClassVar[tuple[type[Stats], ...]] = (GaussianState, *DirichletDraws.states)
+    states: ClassVar[tuple[type[WeightState], ...]] = (GaussianState, *DirichletDraws.states)
     sums: ClassVar[type[Stats]] = GaussianSums
     learned: ClassVar[bool] = False
     start_sweeps: ClassVar[int] = 100  # the covariance takes longer
@@ -98,7 +93,7 @@ class GaussianDraws(WeightDraws):
 
     prior: float = 1.0  # documents that the prior of the covariance counts as
 
-    def start(self, n_topics: int, width: int) -> Stats:
+    def start(self, n_topics: int, width: int) -> WeightState:
         """A Dirichlet's weights."""
         return DirichletDraws().start(n_topics, width)
 
