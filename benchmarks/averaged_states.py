@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from diln import DILN
+from diln import DILN, Sampling
 from diln.engine.threads import Threads
 from peers.judge import TOLERANCE, TURNS, Judge
 from peers.split import written
@@ -39,7 +39,7 @@ def of_tomotopy(folder: Path, judge: Judge, size: int, eta: float, sweeps: int, 
 
 
 def of_diln(judge: Judge, most: int) -> tuple[Pairs, float]:
-    model = DILN(random_state=0, keep_states=most).fit(judge.train)
+    model = DILN(random_state=0, inference=Sampling(keep_states=most)).fit(judge.train)
     with Threads(1) as threads:
         draws = model.fitted_.posterior.draws(judge.observed, TURNS, TOLERANCE, most, np.random.default_rng(0), threads)
         pairs = [(State(topics, np.empty(0), np.empty(0)), theta) for topics, theta in draws]

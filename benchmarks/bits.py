@@ -26,7 +26,7 @@ import numpy as np
 from llvmlite import binding
 from scipy.sparse import csr_array, vstack
 
-from diln import CTM, DILN, HDP, LDA
+from diln import CTM, DILN, HDP, LDA, Sampling, Variational
 from diln.models.base import TopicModel
 from diln.simulate import lda_corpus
 
@@ -106,31 +106,33 @@ def cases() -> dict[str, Callable[[dict[str, csr_array]], str]]:
     for name, make in models().items():
         add(f"{name} sampling batch", make, max_iter=40)
         add(f"{name} sampling grow", make, "many", learning_method="grow", max_iter=14)
-        add(f"{name} sampling online", make, learning_method="online", batch_size=30)
-        add(f"{name} sampling partial_fit", make, stream=True, batch_size=30, max_iter=30)
+        add(f"{name} sampling online", make, learning_method="online", inference=Sampling(batch_size=30))
+        add(f"{name} sampling partial_fit", make, stream=True, inference=Sampling(batch_size=30), max_iter=30)
         add(f"{name} sampling blocks", make, "long", max_iter=8, n_jobs=2)
-        told: dict[str, Any] = {"inference": "variational"}
-        add(f"{name} variational batch", make, max_iter=12, **told)
-        add(f"{name} variational online", make, learning_method="online", batch_size=61, max_iter=2, **told)
-        add(f"{name} variational partial_fit", make, stream=True, batch_size=30, **told)
+        add(f"{name} variational batch", make, max_iter=12, inference="variational")
+        told: dict[str, Any] = {"learning_method": "online", "max_iter": 2, "inference": Variational(batch_size=61)}
+        add(f"{name} variational online", make, **told)
+        add(f"{name} variational partial_fit", make, stream=True, inference=Variational(batch_size=30))
     for name in ("DILN", "HDP"):
         make = models()[name]
         add(f"{name} sampling topics auto", make, n_components="auto", max_iter=40)
-        add(f"{name} sampling chains", make, n_chains=3, max_iter=30, n_jobs=2)
+        add(f"{name} sampling chains", make, inference=Sampling(n_chains=3), max_iter=30, n_jobs=2)
     make = models()["DILN"]
-    add("DILN sampling exact", make, polya_gamma="exact", max_iter=30)
+    add("DILN sampling exact", make, inference=Sampling(omega="exact"), max_iter=30)
     add("DILN sampling learned priors", make, topic_word_prior="auto", location_variance="auto", max_iter=50)
-    add("CTM sampling chains", models()["CTM"], n_chains=2, max_iter=30)
+    add("CTM sampling chains", models()["CTM"], inference=Sampling(n_chains=2), max_iter=30)
     seeded: dict[str, Any] = {"random_state": 3}
-    made["DILN sampling init"] = lambda data: digest(
-        DILN(12, max_iter=30, init=LDA(6, max_iter=20, **seeded).fit(data["small"]).fitted_, **seeded).fit(
-            data["small"]
-        ),
-        data["small"],
-    )
-    made["DILN draws"] = lambda data: drawn(DILN(12, max_iter=30, keep_states=4, **seeded), data["small"])
-    made["CTM draws"] = lambda data: drawn(CTM(6, max_iter=30, keep_states=4, **seeded), data["small"])
+    made["DILN sampling init"] = lambda data: digest(started(data["small"], **seeded), data["small"])
+    kept: dict[str, Any] = {"inference": Sampling(keep_states=4), "max_iter": 30, **seeded}
+    made["DILN draws"] = lambda data: drawn(DILN(12, **kept), data["small"])
+    made["CTM draws"] = lambda data: drawn(CTM(6, **kept), data["small"])
     return made
+
+
+def started(counts: csr_array, **seeded: Any) -> TopicModel:
+    """A DILN that starts from an LDA."""
+    start = LDA(6, max_iter=20, **seeded).fit(counts).fitted_
+    return DILN(12, max_iter=30, inference=Sampling(init=start), **seeded).fit(counts)
 
 
 def drawn(model: TopicModel, counts: csr_array) -> str:

@@ -31,8 +31,8 @@ from diln import Corpus
 from diln.engine.threads import Threads
 from diln.inference.data import TermCounts
 from diln.inference.variational.documents import Limits
-from diln.inference.variational.loops import TURNS
 from diln.inference.variational.posterior import VariationalPosterior
+from diln.inference.variational.run import TURNS
 from diln.inference.variational.start import clusters, smoothed
 from diln.models.counts import as_rows
 from diln.models.parameters import parameters_of
@@ -153,10 +153,10 @@ def starts(counts: csr_array) -> dict[str, float]:
     """Compiling everything that a default fit needs, and how soon a second process begins its first pass."""
     code = """
 import sys, time
-from diln.inference.variational import loops
+from diln.inference import loops
 begun, corpus, model = sys.argv[1:]
-batch = loops.batch
-loops.batch = lambda *given: (print("first pass at", time.time() - float(begun), file=sys.stderr), batch(*given))[1]
+sweeps = loops.sweeps
+loops.sweeps = lambda *given: (print("first pass at", time.time() - float(begun), file=sys.stderr), sweeps(*given))[1]
 sys.argv = ["diln", "fit", corpus, "-o", model, "--topics", "50", "--passes", "1", "--quiet"]
 from diln.cli import main
 main()

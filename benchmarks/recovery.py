@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 import diln
-from diln import DILN, Corpus, simulate
+from diln import DILN, Corpus, Sampling, simulate
 
 Floats = NDArray[np.float64]
 STRONG = 0.5  # cosine of a strong pair
@@ -135,8 +135,9 @@ def main() -> None:
     rows = []
     for seed in range(given.seeds):
         truth, begun = planted(seed, apart=given.apart), time.process_time()
-        told = {"topic_word_prior": given.prior, "n_chains": given.chains, "random_state": 100 * seed}
-        model = DILN(given.topics or "auto", **told).fit(truth.corpus)
+        how = Sampling(n_chains=given.chains)
+        model = DILN(given.topics or "auto", topic_word_prior=given.prior, inference=how, random_state=100 * seed)
+        model.fit(truth.corpus)
         row = {
             "seed": seed, **asdict(recovery(truth, model)), "sweeps": model.n_iter_,
             "cpu_s": time.process_time() - begun,

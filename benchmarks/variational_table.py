@@ -18,7 +18,7 @@ from typing import Any
 
 from scipy.sparse import csr_array, load_npz
 
-from diln import DILN, HDP, LDA
+from diln import DILN, HDP, LDA, Variational
 from peers.split import split
 
 PRIORS = (0.05, 0.1, 0.25, 0.5)
@@ -30,11 +30,10 @@ SEEDED = (0.1, 100)  # the cell with three seeds
 def measure(model: str, prior: float, topics: int, learning: str, seed: int, parts: Any) -> dict[str, Any]:
     train, observed, held_out = parts
     given: dict[str, Any] = {
-        "inference": "variational",
+        "inference": Variational(tol=1e-4),
         "topic_word_prior": prior,
         "random_state": seed,
         "learning_method": learning,
-        "tol": 1e-4,
     }
     if model == "LDA":
         given["doc_topic_prior"] = "auto"

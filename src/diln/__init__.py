@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from diln.models.hdp import HDP
     from diln.models.lda import LDA
     from diln.models.loading import load
+    from diln.models.options import Sampling, Variational
 
 __version__ = "0.1.0"
 __all__ = [
-    "CTM", "DILN", "HDP", "LDA", "Corpus", "DilnError", "DilnWarning", "__version__", "analysis", "corpus", "datasets",
-    "load", "simulate",
+    "CTM", "DILN", "HDP", "LDA", "Corpus", "DilnError", "DilnWarning", "Sampling", "Variational", "__version__",
+    "analysis", "corpus", "datasets", "load", "simulate",
 ]  # fmt: skip
 
 _HOMES = {
@@ -27,6 +28,8 @@ _HOMES = {
     "DilnWarning": "diln.errors",
     "HDP": "diln.models.hdp",
     "LDA": "diln.models.lda",
+    "Sampling": "diln.models.options",
+    "Variational": "diln.models.options",
     "load": "diln.models.loading",
 }
 _MODULES = {"analysis", "corpus", "datasets", "simulate"}

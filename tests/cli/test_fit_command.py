@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from commands import diln, in_its_own_process, write_texts
 from scipy.sparse import csr_array, save_npz
 
 from diln.cli.fitline import FitLine, Passes, Steps, Sweeps, clock, fitting
-from diln.cli.parameters import FLAGS, ONLY, PARAMETERS, STARTS, Inference, Learning
+from diln.cli.parameters import FLAGS, PARAMETERS, STARTS, Inference, default_text, help_text
 from diln.cli.source import BUILTIN_NAMES, Format
 from diln.corpus import FORMATS, Corpus
 from diln.datasets import BUILTIN
@@ -25,7 +24,8 @@ from diln.errors import StoreError
 from diln.inference.progress import Progress
 from diln.models import parameters, sampling
 from diln.models.fitted import Fitted
-from diln.models.parameters import DEFAULTS, SETTLED, parameters_of
+from diln.models.options import INFERENCES
+from diln.models.parameters import defaults, parameters_of
 
 FEW = ("--topics", 4, "--passes", 3, "-j1")
 BOUND = ("--inference", "variational")
@@ -168,16 +168,15 @@ def test_what_can_be_learned_is_learned_when_asked_for(shelf, tmp_path):
     assert [found["parameters"][name] for name in ("n_components", "topic_word_prior", "location_variance")] == (
         ["auto"] * 3
     )
-    assert found["topic_prior"] != SETTLED["sampling"]["topic_word_prior"]
-    assert found["location_variance"] != SETTLED["sampling"]["location_variance"]
+    assert found["topic_prior"] != parameters.prior_of(found["truncation"])
+    assert found["location_variance"] != parameters_of("DILN", {}).variance
 
 
 def test_what_is_not_given_is_as_it_is_by_default(shelf, tmp_path):
     assert diln("fit", shelf / "corpus", "-o", tmp_path / "model", "--passes", 1, "-q").code == 0
     values = Fitted.load(tmp_path / "model").parameters.to_json()
     told = {"max_iter": 1, "n_jobs": -1, "random_state": 0}
-    default = {name: list(value) if isinstance(value, tuple) else value for name, value in DEFAULTS["DILN"].items()}
-    assert values == default | told
+    assert values == defaults("DILN") | told
 
 
 @pytest.mark.parametrize(("given", "stored"), [("auto", "auto"), ("0.25", 0.25)])
@@ -232,12 +231,18 @@ BAD = {
     "too many topics": (["--topics", 10**14], "sampling takes 65,520 at most"),
     "topics that are no number": (["--topics", "few"], "'few' is neither a whole number nor auto"),
     "LDA of any number of topics": (["--model", "lda", "--topics", "auto"], "--topics is 'auto'; give a whole number"),
-    "learned by sampling": ([*BOUND, "--topic-prior", "auto"], "--topic-prior is 'auto', which is learned by"),
-    "growing bound": ([*BOUND, "--learning", "grow"], "--learning is 'grow', which is for --inference='sampling'"),
-    "option of sampling": ([*BOUND, "--states", 3], "--states is for --inference sampling, and it is variational"),
-    "chains of the bound": ([*BOUND, "--chains", 3], "--chains is for --inference sampling, and it is variational"),
+    "learned by sampling": (
+        [*BOUND, "--topic-prior", "auto"],
+        "--topic-prior is 'auto', which only sampling can learn",
+    ),
+    "growing bound": (
+        [*BOUND, "--learning", "grow"],
+        "--learning is 'grow', which is for sampling; give 'batch' or 'online'",
+    ),
+    "option of sampling": ([*BOUND, "--states", 3], "--states is for sampling inference, and this is variational"),
+    "chains of the bound": ([*BOUND, "--chains", 3], "--chains is for sampling inference, and this is variational"),
     "no chains": (["--chains", 0], "--chains is 0; give a whole number from 1 on"),
-    "option of the bound": (["--evaluate-every", 3], "--evaluate-every is for --inference variational"),
+    "option of the bound": (["--evaluate-every", 3], "--evaluate-every is for variational inference, and this is"),
     "start of the bound": (["--init", "kmeans"], "--init kmeans is for --inference variational, and it is sampling"),
     "checkpoint of a bound": ([*BOUND, "--checkpoint-every", 3], "--checkpoint-every is for --inference sampling"),
     "resumed bound": ([*BOUND, "--resume"], "--resume is for --inference sampling, and it is variational"),
@@ -247,10 +252,11 @@ BAD = {
     "bad decay": (["--decay", 0.4], "--decay is 0.4"),
     "bad passes": (["--passes", 0], "--passes is 0"),
     "bad batch size": (["--batch-size", 0], "--batch-size is 0"),
-    "no dimensions": (["--dims", 0], "--dims is 0; topics need at least one dimension"),
+    "no dimensions": (["--dims", 0], "--dims is 0; give a whole number from 1 on"),
     "bad seed": (["--seed", -1], "--seed is -1; give a whole number from 0 on"),
     "bad number": (["--model", "lda", "--doc-prior", "few"], "neither a number nor auto"),
-    "unknown model": (["--model", "plsa"], "plsa"),
+    "unknown model": (["--model", "plsa"], "--model is 'plsa'; give 'diln' or 'hdp'"),
+    "option without an effect": (["--model", "lda", "--weight-rate", 5], "--weight-rate is for DILN and HDP, and the"),
     "no jobs": (["--jobs", 0], "-1 for one for each core"),
     "unknown start": (["--init", "kmean"], "--init is 'kmean', and there is no such directory"),
     "reading a corpus": (["--text", "body", "--min-df", 2], "counted already; leave out --text, --min-df"),
@@ -531,40 +537,32 @@ def test_names_kept_apart_for_a_quick_start_are_those_of_the_readers():
     assert tuple(BUILTIN) == BUILTIN_NAMES
 
 
-def test_the_defaults_that_help_shows_are_those_of_the_parameters():
-    shown = {name: get_args(kind)[-1].show_default for name, kind in PARAMETERS.items()}
-    first, second = SETTLED["sampling"], SETTLED["variational"]
-    diln_has, lda_has, ctm_has = DEFAULTS["DILN"], DEFAULTS["LDA"], DEFAULTS["CTM"]
-    assert shown.pop("n_components") == f"{diln_has['n_components']}, LDA and CTM {lda_has['n_components']}"
-    assert ctm_has["n_components"] == lda_has["n_components"]
-    assert (shown.pop("covariance_prior"), ctm_has["covariance_prior"]) == ("topics", None)
-    plans = [parameters_of("DILN", {}).sampling_plan(method, 100) for method in ("batch", "grow")]
-    sweeps = plans[1].max_iter
-    bound = f"variational {parameters.PASSES}, online {parameters.EPOCHS}"
-    by_topics = f"{parameters.LEAST_SWEEPS} to {parameters.MOST_SWEEPS} by the number of topics"
-    sampled = f"{by_topics}, grow {sweeps}, online {sampling.EPOCHS}"
-    assert shown.pop("max_iter") == f"{sampled}; {bound}"
-    assert shown.pop("n_states") == f"{parameters.STATES} to {plans[0].n_states}, grow {plans[1].n_states}"
-    assert shown.pop("topic_word_prior") == f"by the number of topics; variational {second['topic_word_prior']}"
-    assert second["location_variance"] is None
-    assert shown.pop("location_variance") == f"{first['location_variance']}; variational 1 / dims"
-    assert (shown.pop("init"), first["init"]) == (f"at random; variational {second['init']}", "draws")
-    assert shown.pop("evaluate_every") == f"{diln_has['evaluate_every']}: never"
-    assert (shown.pop("doc_topic_prior"), lda_has["doc_topic_prior"]) == ("1 / topics", None)
-    assert (shown.pop("max_time"), diln_has["max_time"]) == ("no limit", None)
-    for name, text in shown.items():
-        if name in first:
-            values = dict.fromkeys([f"{first[name]:g}", f"{second[name]:g}"])
-            assert text == "; variational ".join(values), name
-            assert diln_has[name] is None
-        else:
-            assert text == (diln_has[name] if isinstance(diln_has[name], str) else f"{diln_has[name]:g}"), name
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("n_components", "auto, LDA and CTM 100"), ("n_dims", "10; variational 20"),
+        ("tol", "0.002; variational 0.001"),
+        ("batch_size", "500; variational 250"), ("learning_decay", "0.6"), ("weight_rate", "10"), ("warm_up", "20"),
+        ("location_variance", "0.5; variational 1 / dimensions"), ("init", "draws; variational kmeans"),
+        ("inference", "sampling"), ("max_time", "no limit"), ("doc_topic_prior", "1 / topics"),
+    ],
+)  # fmt: skip
+def test_defaults_are_shown_for_each_model_and_inference(name, shown):
+    assert default_text(name) == shown
+
+
+def test_help_says_for_which_models_and_which_inference_an_option_is():
+    for name, first in {
+        "n_dims": "DILN: ", "weight_rate": "DILN, HDP, sampling: ", "doc_topic_prior": "LDA: ",
+        "covariance_prior": "CTM: ", "n_states": "Sampling: ", "evaluate_every": "Variational: ", "tol": "Sampling: ",
+    }.items():  # fmt: skip
+        assert help_text(name).startswith(first)
+    assert " Variational: " in help_text("tol")
+    assert ":" not in help_text("batch_size")
 
 
 def test_choices_kept_apart_for_a_quick_start_are_those_of_the_parameters():
-    assert tuple(one.value for one in Inference) == parameters.INFERENCES
-    assert tuple(one.value for one in Learning) == parameters.METHODS
-    assert set(ONLY) == set(parameters.INFERENCES)
+    assert [one.value for one in Inference] == list(INFERENCES)
     for start in STARTS:
         assert parameters_of("DILN", {"inference": "variational", "init": start}).init == start
 
@@ -608,6 +606,9 @@ def test_fit_explains_itself():
     assert shown.code == 0
     for name, flag in FLAGS.items():
         assert flag in shown.out, name
+    words = " ".join(shown.out.replace("│", " ").split())
+    for name in PARAMETERS:
+        assert help_text(name).split(".")[0].split()[-1] in words, name
     assert "Example" in shown.out
 
 

@@ -42,7 +42,7 @@ class Problem:
         self.psi, self.sigma, self.soft = values = np.full((3, size), np.nan)
         self.gradient, self.matrix = np.full(dims + 1, np.nan), np.full((dims + 1, dims + 1), np.nan)
         x, step, moved, column = np.full((4, dims + 1), np.nan)
-        self.gate = Problem(
+        self.gate = Gate(
             x, *values, bits, bits.view(np.float64), self.gradient, step, moved, self.matrix, row,
             np.empty(size, np.int64), np.full(size, np.nan), column,
         )  # fmt: skip

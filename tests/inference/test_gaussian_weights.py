@@ -6,9 +6,12 @@ from scipy import stats
 from scipy.special import digamma, gammaln, logsumexp, softmax, xlogy
 
 from diln.engine.threads import Threads
-from diln.inference.variational import loops
+from diln.inference.loops import sweeps
+from diln.inference.posterior import OnlineStep
+from diln.inference.variational import run as passes
 from diln.inference.variational.documents import DocumentBeliefs, Limits
 from diln.inference.variational.posterior import VariationalPosterior
+from diln.inference.variational.run import VariationalPlan, VariationalRun
 from diln.inference.weights.gaussian import (
     GaussianWeights,
     believed,
@@ -39,7 +42,7 @@ class Case:
         self.posterior = VariationalPosterior(rng.gamma(0.5, 2.0, (n_terms, size)), 0.1, self.weights)
         self.posterior.refresh(ONE)
         self.documents = self.weights.start(np.asarray(self.counts.sum(axis=1), float), np.float64)
-        self.documents.locations += rng.normal(size=self.documents.locations.shape)
+        self.documents.locations[:] += rng.normal(size=self.documents.locations.shape)
 
     def visit(self, turns=3):
         visited = self.posterior.visit(self.counts, self.documents, Limits(turns, 0.0), ONE)
@@ -134,9 +137,13 @@ def test_the_monitored_bound_never_falls(real, slack):
     counts[5] = 0
     weights = GaussianWeights(np.zeros(6), np.eye(6), 6.0)
     posterior = VariationalPosterior(rng.gamma(1.0, 1.0, (30, 6)).astype(real), 0.1, weights)
-    plan = loops.Plan(60, 0.0, 10, 0.7, 1.0, 50, 0.0, 0)
+    plan = VariationalPlan(60, 0.0, 0.0, 0)
     bounds = []
-    loops.batch(posterior, as_rows(counts), plan, ONE, lambda progress: bounds.append(progress.bound), lambda: 0.0)
+    sweeps(
+        VariationalRun(posterior, as_rows(counts), plan, lambda: 0.0),
+        ONE,
+        lambda progress: bounds.append(progress.bound),
+    )
     assert np.diff(bounds).min() >= -slack * abs(bounds[-1])
     assert bounds[-1] > bounds[0]
 
@@ -144,13 +151,12 @@ def test_the_monitored_bound_never_falls(real, slack):
 def test_a_stochastic_step_of_length_one_with_all_documents_is_a_batch_pass():
     rng = np.random.default_rng(4)
     counts, statistics = as_rows(rng.poisson(0.8, (40, 20))), rng.gamma(1.0, 1.0, (20, 5)).astype(np.float32)
-    plan = loops.Plan(1, 0.0, 40, 0.7, 1.0, loops.TURNS, 1e-3, 0)
+    plan = VariationalPlan(1, 0.0, 1e-3, 0)
     batch, stochastic = (
         VariationalPosterior(statistics.copy(), 0.1, GaussianWeights(np.zeros(5), np.eye(5), 5.0)) for _ in "ab"
     )
-    loops.batch(batch, counts, plan, ONE, lambda progress: None, lambda: 0.0)
-    stochastic.limits = Limits(loops.TURNS, 1e-3)
-    stochastic.learn(counts, 0, 1.0, 1.0, ONE)
+    sweeps(VariationalRun(batch, counts, plan, lambda: 0.0), ONE, lambda progress: None)
+    stochastic.learn(counts, OnlineStep(0, 1.0, 1.0, passes.TURNS, 1e-3), ONE)
     for name, value in batch.tensors().items():
         np.testing.assert_array_equal(stochastic.tensors()[name], value, err_msg=name)
 

@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pytest
 from killing import beside, complete, differences, killed_and_resumed, write_corpus
+from telling import told
 
 import diln
-from diln import CTM, DILN, HDP, LDA, simulate
+from diln import CTM, DILN, HDP, LDA, Sampling, Variational, simulate
 from diln.analysis import correlated_pairs, largest_topics
 from diln.files import write_manifest
 from diln.models import chains, fitting, parameters, sampling
@@ -26,7 +27,7 @@ def corpus():
 
 
 def small(model, **given):
-    return model(**{"n_components": 8, "max_iter": 16, "random_state": 5, "batch_size": 70, **given})
+    return told(model, **{"n_components": 8, "max_iter": 16, "random_state": 5, "batch_size": 70, **given})
 
 
 def same_bits(one: dict, other: dict) -> bool:
@@ -97,7 +98,7 @@ def test_agreement_is_saved_and_loaded(model, corpus, tmp_path):
     fitted = small(model, n_chains=3).fit(corpus)
     fitted.save(tmp_path / "m")
     again = diln.load(tmp_path / "m")
-    assert again.n_chains == again.fitted_.agreement.n_chains == 3
+    assert again.inference.n_chains == again.fitted_.agreement.n_chains == 3
     assert same_bits(fitted.fitted_.stored()[1], again.fitted_.stored()[1])
     assert largest_topics(again) == largest_topics(fitted)
     if model in (DILN, CTM):
@@ -125,10 +126,10 @@ def test_a_stream_uses_one_chain(corpus):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_chains_are_for_sampling(model, corpus):
-    with pytest.raises(ValueError, match="n_chains is 2, and chains are of inference='sampling'"):
-        model(5, inference="variational", n_chains=2).fit(corpus)
+    with pytest.raises(TypeError, match="n_chains"):
+        Variational(n_chains=2)
     with pytest.raises(ValueError, match="n_chains is 0"):
-        model(5, n_chains=0).fit(corpus)
+        model(5, inference=Sampling(n_chains=0)).fit(corpus)
 
 
 def test_a_model_of_before_there_were_chains_loads(corpus, tmp_path):
@@ -138,7 +139,7 @@ def test_a_model_of_before_there_were_chains_loads(corpus, tmp_path):
     del manifest["checksum"], manifest["content"]["parameters"]["n_chains"]
     write_manifest(tmp_path / "m", manifest)
     again = diln.load(tmp_path / "m")
-    assert again.n_chains == 1
+    assert again.inference.n_chains == 1
     assert again.get_params() == fitted.get_params()
     np.testing.assert_array_equal(again.transform(corpus), fitted.transform(corpus))
 

@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
+from telling import told
 
-from diln import CTM, simulate
+from diln import CTM, Sampling, simulate
 from diln.models import fitting
 from diln.models.checkpoints import CHECKPOINT, Checkpoints
 from diln.models.counts import CorpusRows
@@ -70,7 +71,12 @@ def test_planted_correlations_are_found_where_topics_are(way, planted):
     start = SimpleNamespace(
         topic_word_=made.topics, topic_weights_=made.doc_topics.mean(axis=0), vocabulary_=made.corpus.vocabulary
     )
-    check_found(CTM(SIZE, random_state=1, init=start, **SETTINGS[way]).fit(made.corpus), made, correlation, 0.3)
+    check_found(
+        told(CTM, n_components=SIZE, random_state=1, init=start, **SETTINGS[way]).fit(made.corpus),
+        made,
+        correlation,
+        0.3,
+    )
 
 
 def test_sampling_finds_planted_topics_and_correlations_by_itself(planted):
@@ -81,8 +87,9 @@ def test_sampling_finds_planted_topics_and_correlations_by_itself(planted):
 @pytest.mark.parametrize("way", ["sampling", "variational"])
 def test_fewer_documents_than_topics_leave_a_covariance_that_can_be_inverted(way, planted):
     few = planted[0].corpus[:10]
-    fitted = CTM(40, random_state=0, **SETTINGS[way]).fit(few)
-    sigma = fitted.fitted_.posterior.weights.sigma
+    fitted = told(CTM, n_components=40, random_state=0, **SETTINGS[way]).fit(few)
+    found = fitted.fitted_.posterior
+    sigma = found.state.weights.covariance if way == "sampling" else found.weights.sigma
     assert np.linalg.cond(sigma) < 1e4
     assert np.isfinite(fitted.perplexity(few))
     assert np.isfinite(fitted.topic_correlation_).all()
@@ -93,7 +100,7 @@ def test_the_more_the_prior_counts_the_weaker_correlations_are(way, planted):
     corpus = planted[0].corpus[:150]
     sizes = []
     for prior in (1.0, 300.0, 1e5):
-        fitted = CTM(SIZE, random_state=0, covariance_prior=prior, **SETTINGS[way]).fit(corpus)
+        fitted = told(CTM, n_components=SIZE, random_state=0, covariance_prior=prior, **SETTINGS[way]).fit(corpus)
         sizes.append(np.abs(fitted.topic_correlation_ - centred(np.eye(SIZE))).sum())
     assert sizes[0] > sizes[1] > sizes[2]
 
@@ -136,20 +143,17 @@ def test_a_fit_that_was_stopped_goes_on_to_the_same_bits(learning, planted, tmp_
         np.testing.assert_array_equal(again.posterior.tensors()[name], value, err_msg=name)
 
 
-def test_polya_gamma_is_of_no_effect(planted):
-    corpus = planted[0].corpus[:80]
-    matched, exact = (
-        CTM(SIZE, random_state=0, max_iter=12, polya_gamma=one).fit(corpus) for one in ("matched", "exact")
-    )
-    np.testing.assert_array_equal(matched.components_, exact.components_)
-    np.testing.assert_array_equal(matched.topic_covariance_, exact.topic_covariance_)
+def test_options_of_other_models_are_refused(planted):
+    for option in ({"omega": "exact"}, {"weight_rate": 5.0}):
+        with pytest.raises(ValueError, match=r"is for DILN.*, and the model is CTM; leave it out"):
+            CTM(SIZE, inference=Sampling(**option)).fit(planted[0].corpus)
 
 
 def test_sampling_finds_how_far_log_weights_spread_in_batch_and_in_a_stream(planted):
     made = planted[0]
-    told = {"random_state": 0, "topic_word_prior": 0.05}
-    batch = CTM(SIZE, **told).fit(made.corpus)
-    online = CTM(SIZE, learning_method="online", batch_size=100, max_iter=3, **told).fit(made.corpus)
+    given = {"n_components": SIZE, "random_state": 0, "topic_word_prior": 0.05}
+    batch = CTM(**given).fit(made.corpus)
+    online = told(CTM, learning_method="online", batch_size=100, max_iter=3, **given).fit(made.corpus)
     middle = np.eye(SIZE) - 1 / SIZE
     planted_one = np.median(np.diag(middle @ COVARIANCE @ middle))
     variances = [np.median(np.diag(one.topic_covariance_)) for one in (batch, online)]
@@ -163,7 +167,8 @@ def test_streams_start_from_a_longer_chain_than_other_models_do():
 
 
 def test_the_chain_that_a_stream_starts_from_does_not_end_early(planted):
-    fitted = CTM(3, random_state=0, learning_method="online", max_iter=1, batch_size=40).fit(planted[0].corpus[:60])
+    fitted = told(CTM, n_components=3, random_state=0, learning_method="online", max_iter=1, batch_size=40)
+    fitted.fit(planted[0].corpus[:60])
     assert len(fitted.history_) - fitted.n_batch_iter_ == 100
 
 
@@ -175,9 +180,9 @@ def test_documents_that_come_in_later_do_not_narrow_log_weights(monkeypatch):
     known = SimpleNamespace(
         topic_word_=made.topics, topic_weights_=made.doc_topics.mean(axis=0), vocabulary_=made.corpus.vocabulary
     )
-    told = {"random_state": 1, "topic_word_prior": 0.05, "init": known}
+    given = {"random_state": 1, "topic_word_prior": 0.05, "init": known}
     grown, online = (
-        CTM(20, learning_method=method, batch_size=150, max_iter=most, **told).fit(made.corpus)
+        told(CTM, n_components=20, learning_method=method, batch_size=150, max_iter=most, **given).fit(made.corpus)
         for method, most in (("grow", None), ("online", 3))
     )
     spreads = [np.diag(one.topic_covariance_).mean() / (3.0 * (1 - 1 / 20)) for one in (grown, online)]
@@ -187,10 +192,11 @@ def test_documents_that_come_in_later_do_not_narrow_log_weights(monkeypatch):
 
 def test_a_chain_keeps_all_its_topics_and_warms_up_without_log_weights(planted):
     corpus = planted[0].corpus[:50]
-    fitted = CTM(30, random_state=0, max_iter=8, warm_up=2).fit(corpus)
+    fitted = CTM(30, random_state=0, max_iter=8, inference=Sampling(warm_up=2)).fit(corpus)
     assert fitted.topic_word_.shape == (30, 120)
     assert {entry["n_components"] for entry in fitted.history_} == {30}
     lda_like = [
-        CTM(30, random_state=0, max_iter=8, warm_up=warm_up).fit(corpus).history_[1]["score"] for warm_up in (0, 2)
+        CTM(30, random_state=0, max_iter=8, inference=Sampling(warm_up=warm_up)).fit(corpus).history_[1]["score"]
+        for warm_up in (0, 2)
     ]
     assert lda_like[0] != lda_like[1]

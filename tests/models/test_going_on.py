@@ -7,9 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from telling import told
 
 import diln
-from diln import CTM, DILN, HDP, LDA, Corpus, simulate
+from diln import CTM, DILN, HDP, LDA, Corpus, Variational, simulate
+from diln.inference.weights import gamma_process
 from diln.models import fitting, sampling
 from diln.models.parameters import prior_of
 
@@ -20,7 +22,7 @@ each_way = pytest.mark.parametrize("inference", ["sampling", "variational"])
 
 
 def small(model, inference="sampling", **given):
-    return model(**{"inference": inference, "n_components": 5, "random_state": 0, "max_iter": 3, **given})
+    return told(model, **{"inference": inference, "n_components": 5, "random_state": 0, "max_iter": 3, **given})
 
 
 def variational(model, **given):
@@ -31,7 +33,7 @@ def variational(model, **given):
     ("model", "change"),
     [
         (DILN, {"n_dims": 2}), (DILN, {"location_variance": 5.0}), (HDP, {"alpha_prior": (2.0, 1.0)}),
-        (HDP, {"beta_prior": (50, 1)}), (LDA, {"doc_topic_prior": "auto"}), (LDA, {"n_components": 7}),
+        (LDA, {"doc_topic_prior": "auto"}), (LDA, {"n_components": 7}),
         (HDP, {"topic_word_prior": 0.5}), (CTM, {"covariance_prior": 7.0}), (CTM, {"n_components": 7}),
     ],
 )  # fmt: skip
@@ -43,9 +45,19 @@ def test_what_a_model_is_made_of_cannot_change_as_it_goes_on(model, inference, c
     assert np.isfinite(fitted.fit(COUNTS).transform(COUNTS)).all()
 
 
+@pytest.mark.parametrize(
+    "change", [{"inference__weight_rate": 2.0}, {"inference": Variational()}, {"inference": "variational"}]
+)
+def test_neither_the_inference_nor_its_priors_can_change_as_a_model_goes_on(change):
+    fitted = small(HDP).fit(COUNTS).set_params(**change)
+    with pytest.raises(ValueError, match=r"(weight_rate|inference) is .* begin again with fit"):
+        fitted.partial_fit(COUNTS)
+
+
 @each_way
 def test_how_a_model_learns_can_change_as_it_goes_on(inference):
-    fitted = small(HDP, inference).fit(COUNTS).set_params(batch_size=7, learning_decay=0.9, n_jobs=2)
+    fitted = small(HDP, inference).fit(COUNTS)
+    fitted.set_params(inference__batch_size=7, inference__learning_decay=0.9, n_jobs=2)
     assert fitted.partial_fit(COUNTS).n_batch_iter_ == 9
 
 
@@ -97,8 +109,9 @@ def test_names_of_columns_survive_saving(tmp_path):
 
 @pytest.mark.parametrize("given", [np.array([1.0, 0.5]), [np.float32(1), np.float32(0.5)], (1, 0.5)])
 def test_priors_of_any_kind_survive_saving(given, tmp_path):
-    small(HDP, beta_prior=given).fit(COUNTS).save(tmp_path / "model")
-    assert diln.load(tmp_path / "model").beta_prior == (1.0, 0.5)
+    variational(HDP, alpha_prior=given, beta_prior=given).fit(COUNTS).save(tmp_path / "model")
+    again = diln.load(tmp_path / "model")
+    assert again.alpha_prior == again.inference.beta_prior == (1.0, 0.5)
 
 
 @pytest.mark.parametrize("learning", ["batch", "online"])
@@ -161,7 +174,9 @@ def test_topics_of_more_tokens_than_single_precision_has_squares_of_are_numbers(
 
 @each_way
 def test_a_stream_is_seen_step_by_step(inference, monkeypatch, capsys):
-    stream = small(HDP, inference, batch_size=20, verbose=1, evaluate_every=2)
+    stream = small(
+        HDP, inference, batch_size=20, verbose=1, **({"evaluate_every": 2} if inference == "variational" else {})
+    )
     stream.partial_fit(COUNTS)
     begun = [entry["documents"] for entry in stream.history_]
     assert begun == ([60, 120, 180] if inference == "sampling" else [20, 40, 60])
@@ -230,18 +245,17 @@ def test_a_clone_forgets_the_fitting_of_its_start_and_says_so(inference):
 
 
 def test_an_online_step_of_length_one_weighs_its_documents_as_all(monkeypatch):
-    from diln.inference import weights
-
     seen = []
-    real = weights.not_worse
-    monkeypatch.setattr(
-        weights, "not_worse", lambda old, new, *rest: seen.append((new, real(old, new, *rest))) or seen[-1][1]
-    )
+    real = gamma_process.not_worse
+
+    def watched(old, new, *rest):
+        seen.append((new, real(old, new, *rest)))
+        return seen[-1][1]
+
+    monkeypatch.setattr(gamma_process, "not_worse", watched)
     given = {"learning_offset": 1.0, "batch_size": 6, "learning_method": "online", "max_iter": 1}
     variational(HDP, total_samples=6000, beta_prior=(1.0, 5.0), **given).fit(COUNTS)
-    np.testing.assert_array_equal(
-        *seen[0]
-    )  # the whole step is taken: it is the best for a thousand times the documents
+    np.testing.assert_array_equal(*seen[0])  # the whole step is taken: the best for a thousand times the documents
 
 
 MEASURE = """
@@ -249,7 +263,7 @@ import resource, sys, warnings
 warnings.simplefilter("ignore")
 from diln import HDP, Corpus
 corpus = Corpus.open(sys.argv[1])
-model = HDP(10, random_state=0, batch_size=500, inference=sys.argv[3])
+model = HDP(10, random_state=0, inference=sys.argv[3]).set_params(inference__batch_size=500)
 model.partial_fit(corpus[:500])
 model.transform(corpus[:500]), model.perplexity(corpus[:500])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfVectorizer
+from telling import told
 
 from diln import CTM, DILN, HDP, LDA, Corpus, DilnWarning
 
@@ -15,7 +16,7 @@ each_way = pytest.mark.parametrize("inference", ["sampling", "variational"])
 
 
 def small(model, inference="sampling", **given):
-    return model(**{"inference": inference, "n_components": 4, "random_state": 0, "max_iter": 3, **given})
+    return told(model, **{"inference": inference, "n_components": 4, "random_state": 0, "max_iter": 3, **given})
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -155,9 +156,9 @@ def test_diln_without_dimensions_is_refused_with_a_hint():
         ("max_iter", 0), ("tol", -1), ("batch_size", 0), ("total_samples", 0), ("mean_change_tol", -1e-3),
         ("max_doc_update_iter", 0), ("init", "k-means"), ("init", "kmeans"), ("init", 3), ("n_jobs", 0),
         ("random_state", -1), ("random_state", "dice"), ("n_dims", -1), ("location_variance", 0), ("alpha_prior", 1.0),
-        ("alpha_prior", (1.0, 0.0)), ("beta_prior", (1, 2, 3)), ("n_components", 65_521), ("max_time", 0),
+        ("alpha_prior", (1.0, 0.0)), ("alpha_prior", (1, 2, 3)), ("n_components", 65_521), ("max_time", 0),
         ("n_states", 0), ("keep_states", -1), ("n_chains", 0),
-        ("warm_up", -1), ("polya_gamma", "none"), ("weight_rate", 0), ("topic_word_prior", "learned"),
+        ("warm_up", -1), ("omega", "none"), ("weight_rate", 0), ("topic_word_prior", "learned"),
         ("location_variance", "learned"),
     ],
 )  # fmt: skip
@@ -168,7 +169,7 @@ def test_parameters_that_make_no_sense_are_refused_by_name(name, value):
 
 @each_way
 def test_a_covariance_has_an_inverse_from_the_least_prior_on(inference):
-    with pytest.raises(ValueError, match=r"covariance_prior is 1e-15; give 0\.001 or more"):
+    with pytest.raises(ValueError, match=r"covariance_prior is 1e-15; give a number from 0\.001 on"):
         small(CTM, inference, covariance_prior=1e-15).fit(COUNTS)
     for counts, size in ((COUNTS, 1), (COUNTS, 5), (COUNTS[:2], 30)):
         fitted = small(CTM, inference, n_components=size, covariance_prior=1e-3, max_iter=30).fit(counts)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
+from telling import told
 
 from diln import DILN, HDP, LDA, simulate
 
@@ -41,7 +42,7 @@ def matched(topics, found):
 def test_planted_topics_and_proportions_are_found(model, given):
     for seed in (0, 3):
         corpus, topics, proportions = planted(seed)
-        fitted = model(**SETTINGS, **given).fit(corpus)
+        fitted = told(model, **SETTINGS, **given).fit(corpus)
         columns, affinity = matched(topics, fitted.topic_word_)
         assert affinity.min() > 0.85
         assert np.median(affinity) > 0.95
@@ -51,7 +52,7 @@ def test_planted_topics_and_proportions_are_found(model, given):
 
 def test_the_model_uses_few_more_topics_than_there_are():
     corpus, _, _ = planted(0)
-    fitted = HDP(30, **SETTINGS).fit(corpus)
+    fitted = told(HDP, n_components=30, **SETTINGS).fit(corpus)
     assert np.sort(fitted.topic_weights_)[::-1][:8].sum() > 0.95
 
 
@@ -65,7 +66,7 @@ def test_planted_correlations_are_found():
     signs, patterns = [], []
     for seed in range(6):
         corpus, topics, _ = planted(seed)
-        fitted = DILN(6, n_dims=2, location_variance=1.0, **SETTINGS).fit(corpus)
+        fitted = told(DILN, n_components=6, n_dims=2, location_variance=1.0, **SETTINGS).fit(corpus)
         columns, _ = matched(topics, fitted.topic_word_)
         found = fitted.topic_covariance_[np.ix_(columns, columns)][pairs]
         strong = np.abs(truth) > 1
@@ -82,7 +83,7 @@ def test_correlated_topics_are_worth_something_for_prediction():
         corpus, _, _ = planted(seed)
         split = corpus.completion(seed)
         values = [
-            model(6, **SETTINGS, **given).fit(split.train).perplexity(split.observed, split.held_out)
+            told(model, n_components=6, **SETTINGS, **given).fit(split.train).perplexity(split.observed, split.held_out)
             for model, given in ((DILN, {"n_dims": 2, "location_variance": 1.0}), (HDP, {}))
         ]
         better.append(values[0] / values[1])

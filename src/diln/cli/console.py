@@ -69,13 +69,13 @@ def bar(share: float, width: int) -> str:
 
 
 @contextmanager
-def plain_warnings(reword: Callable[[str], str] = str) -> Iterator[None]:
+def plain_warnings() -> Iterator[None]:
     """Show Python's warnings as a line each, without the code they came from; none meant for programmers."""
 
     def show(
         message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
     ) -> None:
-        complain("warning", reword(str(message)))
+        complain("warning", str(message))
 
     with warnings.catch_warnings():
         warnings.simplefilter("default")

@@ -1,20 +1,20 @@
 """``diln fit``: a model of the documents in a corpus, or in anything that a corpus is built from."""
 
 import time
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from diln.cli.console import ERR, OUT, facts, plain_warnings, say_json, told_of_interrupts
+from diln.cli.console import ERR, OUT, facts, say_json, told_of_interrupts
 from diln.cli.fitline import Course, FitLine, Passes, Steps, Sweeps
 from diln.cli.options import OUTPUT, ForceOption, Given, JobsOption, JsonOption, QuietOption, takes
-from diln.cli.parameters import FLAGS, LEARNING, MODEL, PARAMETERS, checked_parameters, in_options
+from diln.cli.parameters import FLAGS, LEARNING, MODEL, PARAMETERS, checked_parameters
 from diln.cli.source import READING, TERMS, TOKENS, SourceArg, read_corpus
 from diln.cli.tables import counted, found_json, summary, topic_json, topic_table
 from diln.errors import DilnError, SourceError, StoreError
+from diln.models.options import MODELS
 
 if TYPE_CHECKING:
     from diln.corpus import Corpus
@@ -28,15 +28,6 @@ LARGEST = 10  # topics that are shown of a model just fitted
 EVERY = 600.0  # seconds from one checkpoint to the next of a fit that goes on, unless told otherwise
 
 
-class Model(Enum):
-    """Which model."""
-
-    diln = "diln"
-    hdp = "hdp"
-    lda = "lda"
-    ctm = "ctm"
-
-
 @app.command(
     "fit",
     epilog="Examples:\n\n"
@@ -48,10 +39,13 @@ class Model(Enum):
 def fit_command(
     source: SourceArg,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="MODEL", help="Where to put the model.", rich_help_panel=OUTPUT)
+        Path, typer.Option("--output", "-o", metavar="MODEL", help="Where to write the model.", rich_help_panel=OUTPUT)
     ],
     *,
-    model: Annotated[Model, typer.Option("--model", help="Which model.", rich_help_panel=MODEL)] = Model.diln,
+    model: Annotated[
+        str,
+        typer.Option("--model", metavar="|".join(map(str.lower, MODELS)), help="Which model.", rich_help_panel=MODEL),
+    ] = "diln",
     parameters: Given,
     reading: Given,
     text: Given,
@@ -64,8 +58,8 @@ def fit_command(
             "--checkpoint-every",
             metavar="SECONDS",
             min=0,
-            help="Sampling: write how far it is to MODEL.checkpoint, beside the model, this often; 0 for after every "
-            "sweep or step. It is removed when the model is there.",
+            help="Sampling: how often to save progress to MODEL.checkpoint, beside the model; 0 for after every sweep "
+            "or step. The checkpoint is removed when the model has been written.",
             show_default="never; with --resume 600",
             rich_help_panel=OUTPUT,
         ),
@@ -74,9 +68,9 @@ def fit_command(
         bool,
         typer.Option(
             "--resume",
-            help="Go on from the checkpoint that a fit of the same documents and options has left, to the same model "
-            "as if it had never been stopped; begin where there is none. Without this, a checkpoint that is there is "
-            "an error, or with --force left behind.",
+            help="Continue from the checkpoint of an earlier fit of the same documents with the same options, to the "
+            "same model as if it had never been stopped; start anew if there is none. Without --resume a checkpoint "
+            "is an error, or with --force ignored.",
             rich_help_panel=OUTPUT,
         ),
     ] = False,
@@ -91,8 +85,8 @@ def fit_command(
     begun, every = time.perf_counter(), EVERY if checkpoint_every is None else checkpoint_every
     kept = Checkpoints(beside(output), every, resume=resume, name=lambda name: FLAGS.get(name, name))
     uses = resume or checkpoint_every is not None
-    with told_of_interrupts(lambda: f"no model was written{_left(kept)}"), plain_warnings(in_options):
-        checked = checked_parameters(model.value.upper(), {**parameters, "random_state": seed, "n_jobs": jobs})
+    with told_of_interrupts(lambda: f"no model was written{_left(kept)}"):
+        checked = checked_parameters(model.upper(), {**parameters, "random_state": seed, "n_jobs": jobs})
         check_output(output, force)
         check_checkpoint(kept, checked, uses, force)
         corpus = read_corpus(source, reading, text, jobs, quiet or json)
@@ -173,10 +167,11 @@ def course(parameters: "Parameters", n_docs: int, n_tokens: float) -> Course:
 
     method = parameters.method(n_docs, n_tokens)
     if parameters.inference == "variational":
-        return Passes(parameters.plan().max_iter, n_docs, at_most=method == "batch")
+        passes = parameters.epochs if method == "online" else parameters.plan().max_iter
+        return Passes(passes, n_docs, at_most=method == "batch")
     plan = sampling.planned(parameters, method, n_tokens)
     if method == "online":
-        return Steps(plan, n_docs, parameters.max_iter or sampling.EPOCHS, chains=parameters.n_chains)
+        return Steps(plan, n_docs, parameters.epochs, chains=parameters.n_chains)
     return Sweeps(plan, n_docs, method, parameters.n_chains)
 
 
@@ -186,15 +181,11 @@ def _check_memory(parameters: "Parameters", corpus: "Corpus") -> None:
 
     from diln.models.sampling import start_size
 
-    dims = parameters.settled("n_dims") if hasattr(parameters, "n_dims") else 0
-    if parameters.inference == "sampling":
-        topics = start_size(parameters, corpus.n_tokens)
-        numbers = topics * (corpus.n_terms + dims * (dims + 3) // 2)
-    else:
-        numbers = parameters.truncation * (corpus.n_terms + dims)
-    each = parameters.truncation if hasattr(parameters, "covariance_prior") else dims  # numbers of a document
+    sampled = parameters.inference == "sampling"
+    topics = start_size(parameters, corpus.n_tokens) if sampled else parameters.truncation
+    numbers = topics * (corpus.n_terms + parameters.topic_numbers) + len(corpus) * parameters.document_numbers
     try:
-        np.empty(numbers + len(corpus) * each)
+        np.empty(numbers)
     except (ValueError, OverflowError):  # more than any machine has
         raise MemoryError from None
 

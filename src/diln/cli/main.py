@@ -13,9 +13,11 @@ from diln.cli.corpus import app as corpus_app
 from diln.cli.fit import app as fit_app
 from diln.cli.metrics import app as metrics_app
 from diln.cli.model import app as model_app
+from diln.cli.parameters import in_flags
 from diln.cli.predict import app as predict_app
 from diln.engine.interrupts import true_interrupts
 from diln.errors import DilnError, WorkerError
+from diln.models.checks import ParameterError
 
 EXIT_CODES = "Exit codes: 0 done, 1 a fault of the machine or of diln, 2 bad input or usage, 130 interrupted."
 LESS = "use fewer topics (--topics), dimensions (--dims), terms (--max-terms) or documents at a time (--batch-size)"
@@ -64,6 +66,9 @@ def main() -> None:
     except DilnError as error:
         complain("error", str(error))
         sys.exit(1 if isinstance(error, WorkerError) else 2)
+    except ParameterError as error:
+        complain("error", in_flags(error))
+        sys.exit(2)
     except ValueError as error:
         if type(error) is not ValueError:  # of a library, such as a matrix without inverse: a fault of diln
             raise

@@ -13,6 +13,7 @@ from numba import njit
 # Sums may be reordered, which is what lets a loop run on all lanes of the processor; infinities and NaN keep their
 # meaning.
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
+OPTIONS: Any = {"fastmath": REORDER, "error_model": "numpy", "forceinline": True}
 PACKAGE = Path(__file__).parents[1]
 ROOMS = ("engine", "prob", "inference")  # the folders whose loops, and the records that these take, others may call
 
@@ -29,11 +30,14 @@ def compiled(function: Callable[..., Any]) -> Any:
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a loop over numbers as ``compiled`` does, with sums in whatever order is fastest.
 
-    The order is fixed when the loop is compiled: the same input gives the same bits each time. Keep sums and stores in
-    loops of their own: a loop that has both is compiled in two versions, with sums in different orders, and where the
-    arrays happen to lie in memory decides which of them runs.
+    The order is fixed when the loop is compiled: the same input gives the same bits each time. Two things see to it:
+
+    - What a kernel calls is compiled into it. Otherwise every kernel that calls another has a copy of it, optimised by
+      itself, with sums in its own order; all copies have one name, and the first that a process loads serves them all.
+    - Keep sums and stores in loops of their own: a loop that has both is compiled in two versions, with sums in
+      different orders, and where the arrays happen to lie in memory decides which of them runs.
     """
-    return _compile(function, fastmath=REORDER, error_model="numpy")
+    return _compile(function, **OPTIONS)
 
 
 def _compile(function: Callable[..., Any], **options: Any) -> Any:

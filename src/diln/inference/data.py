@@ -1,4 +1,4 @@
-"""Documents as the compiled loops take them: counts in rows, and the same by term."""
+"""What is observed, as the compiled loops take it: documents as counts of terms, or as tokens one by one."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -67,3 +67,42 @@ class TermCounts:
         """For each term (a column) the documents that have it and where their entries are."""
         places = np.arange(len(self.indices))
         return csr_array((places, self.indices, self.indptr), (len(self), self.n_terms)).tocsc()
+
+
+class Tokens(NamedTuple):
+    """Whole counts of some documents; the tokens of a document lie together, those of one term side by side."""
+
+    indptr: NDArray[np.int64]  # (n_docs + 1,) where a document's terms begin
+    indices: NDArray[np.int32]  # (n_entries,) terms
+    counts: NDArray[np.int32]  # (n_entries,) how often
+    starts: NDArray[np.int64]  # (n_docs + 1,) where a document's tokens begin
+    n_terms: int
+
+    @classmethod
+    def of(cls, counts: Any) -> "Tokens":
+        """Whole counts (n_docs, n_terms) of a sparse matrix, each term once in a document."""
+        rows = csr_array(counts)
+        ends = np.concatenate([[0], np.cumsum(rows.data, dtype=np.int64)])
+        indptr = rows.indptr.astype(np.int64)
+        return cls(indptr, rows.indices.astype(np.int32), rows.data.astype(np.int32), ends[indptr], rows.shape[1])
+
+    @property
+    def n_docs(self) -> int:
+        """Number of documents."""
+        return len(self.indptr) - 1
+
+    @property
+    def size(self) -> int:
+        """Number of tokens."""
+        return int(self.starts[-1])
+
+    def cut(self, first: int, last: int) -> "Tokens":
+        """Documents first to last, sharing the entries; their tokens are counted from 0."""
+        start, stop = self.indptr[first], self.indptr[last]
+        return Tokens(
+            self.indptr[first : last + 1] - start,
+            self.indices[start:stop],
+            self.counts[start:stop],
+            self.starts[first : last + 1] - self.starts[first],
+            self.n_terms,
+        )

@@ -1,10 +1,9 @@
 """The estimators' common part: scikit-learn's verbs on top of a fitted model."""
 
 import sys
-from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self, cast
 from warnings import warn
 
 import numpy as np
@@ -15,25 +14,56 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 
 from diln.corpus import Corpus
 from diln.corpus.vocabulary import check_vocabulary
-from diln.engine.threads import Threads, cut
+from diln.engine.threads import Threads
 from diln.errors import DilnWarning
 from diln.inference.progress import Progress
 from diln.models.checks import check_whole
-from diln.models.counts import PART, CorpusRows, MatrixRows, Rows, aligned, as_rows, in_halves, whole
+from diln.models.counts import (
+    CorpusRows,
+    MatrixRows,
+    Rows,
+    aligned,
+    as_rows,
+    halves_in_parts,
+    pairs_in_parts,
+    whole,
+)
 from diln.models.fitted import DRAWS, Fitted, Floats
 from diln.models.fitting import first, fit, more
+from diln.models.options import INFERENCES, RENAMED, ModelOptions, flat, resolved
 from diln.models.parameters import Parameters, parameters_of
 
 
-class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """What DILN, HDP, LDA and the CTM have in common."""
+class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """What DILN, HDP, LDA and the CTM have in common; a model is a dataclass of its options."""
 
-    kind: ClassVar[str]
     fitted_: Fitted
 
-    @abstractmethod
-    def __init__(self) -> None:
-        """A model says itself what it can be told."""
+    def __new__(cls, *given: Any, **told: Any) -> Self:
+        """Raise where an option is given that is one of the inference."""
+        for name in set(told) - set(cls._get_param_names()):
+            option = RENAMED.get(name, name)
+            for way in INFERENCES.values():
+                if option in (one.name for one in fields(way)):
+                    better = f"{cls.__name__}(inference={way.__name__}({option}={told[name]!r}))"
+                    raise TypeError(f"{name} is an option of the inference; give {better}")
+        return cast(Self, super().__new__(cls))
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, and as ``inference__n_states`` those of the inference.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters by name.
+
+        Returns
+        -------
+        self
+        """
+        if any(name.startswith("inference__") for name in params):
+            params["inference"] = resolved(params.get("inference", self.inference))
+        return cast(Self, super().set_params(**params))
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to documents, and forget what was fitted before.
@@ -59,14 +89,14 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from more documents by stochastic steps, in the order given.
+        """Learn from more documents by steps of online learning, in the order given.
 
-        The first call starts a model, as ``fit`` does, unless there is one, fitted or loaded.
+        The first call starts a model as ``fit`` does, if there is none, fitted or loaded.
 
         Parameters
         ----------
         X : Corpus, or counts (n_docs, n_terms)
-            Documents, of which ``batch_size`` make a step. After the first call their terms are the model's: a corpus
+            Documents, of which ``batch_size`` make a step. After the first call terms must be the model's: a corpus
             is brought into their order, the columns of counts must be in it.
         y : ignored
             For scikit-learn's pipelines.
@@ -108,9 +138,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         rows, empty = self._rows(X, reset=False)[0], 0
         out = np.empty((rows.n_docs, self.fitted_.posterior.n_topics))
         with self._threads() as threads:
-            for (first, last), counts in zip(cut(rows.n_docs, PART), rows.parts(PART), strict=True):
-                out[first:last] = self.fitted_.transform(counts, threads)
-                empty += int((np.diff(counts.indptr) == 0).sum())
+            for first, last, tokens, proportions in self.fitted_.transformed(rows, threads):
+                out[first:last] = proportions
+                empty += int((tokens == 0).sum())
         if empty:
             warn(f"{empty:,} documents have no known term; they get what any document gets", DilnWarning, stacklevel=2)
         return out
@@ -129,10 +159,10 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             The counts to predict.
         method : "plug-in" or "draws"
             With the expected topics and proportions, or with the probability of each document averaged over draws
-            from the posterior, as in the paper. Of a model fitted by sampling the draws are the states that were kept
+            from the posterior, as in the paper. With sampling the draws are the states that were kept
             (``keep_states``).
-        n_draws : int
-            Draws, or states, at most; 20 unless given.
+        n_draws : int, default=20
+            Maximum number of draws or states.
         seed : int
             For the split in halves.
         """
@@ -141,17 +171,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             raise ValueError(f"method is {method!r}; give 'plug-in' or 'draws'")
         check_whole("n_draws", n_draws, 1)
         rows = self._rows(X, reset=False)[0]
-        pairs: Iterable[tuple[csr_array, csr_array]]
         if held_out is None:
-            rng = np.random.default_rng(seed)
-            pairs = (in_halves(part, rng) for part in rows.parts(PART))
+            parts = halves_in_parts(rows, seed)
         else:
-            others = self._rows(held_out, reset=False)[0]
-            if rows.n_docs != others.n_docs:
-                raise ValueError(f"{rows.n_docs} documents are observed and {others.n_docs} held out; give both alike")
-            pairs = zip(rows.parts(PART), others.parts(PART), strict=True)
+            parts = pairs_in_parts(rows, self._rows(held_out, reset=False)[0])
         with self._threads() as threads:
-            return self.fitted_.perplexity_of(pairs, threads, n_draws if method == "draws" else None)
+            return self.fitted_.perplexity_of(parts, threads, n_draws if method == "draws" else None)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log probability of a token given half of its document, -ln(perplexity(X)): higher is better."""
@@ -171,8 +196,10 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     @classmethod
     def of(cls, fitted: Fitted) -> Self:
         """The estimator of a fitted model."""
-        values = vars(fitted.parameters)
-        model = cls(**{name: values[name] for name in cls._get_param_names()})
+        values, way = fitted.parameters.values, INFERENCES[fitted.parameters.inference]
+        how = way(**{one.name: values[one.name] for one in fields(way) if one.name in values})
+        told = {name: values[name] for name in cls._get_param_names()}
+        model = cls(**{**told, "inference": way.name if how == way() else how})
         model.fitted_, model.n_features_in_ = fitted, len(fitted.vocabulary)
         if fitted.named:
             model.feature_names_in_ = np.array(fitted.vocabulary, object)
@@ -180,7 +207,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     @property
     def components_(self) -> Floats:
-        """Parameters of the topics' Dirichlet distributions (n_topics, n_terms)."""
+        """Parameters of the topics' Dirichlet distributions (n_topics, n_terms).
+
+        Here n_topics counts all topics, used or not, as ``len(topic_weights_)``. LDA, the CTM and variational inference
+        keep ``n_components`` topics; sampling of the other models may drop and split topics.
+        """
         return self._known().components
 
     @property
@@ -190,54 +221,51 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     @property
     def topic_weights_(self) -> Floats:
-        """Share of the tokens that each topic holds (n_topics,)."""
+        """Share of the tokens in each topic (n_topics,)."""
         return self._known().topic_weights
 
     @property
     def n_topics_(self) -> int:
-        """Number of topics in use: those that hold at least one in 500 tokens.
+        """Number of topics in use: those with at least one in 500 tokens.
 
-        It says how finely a model of this size tells the corpus apart, and is not a property of the corpus: a larger
-        model tells more topics apart.
+        It is a property of the model, not of the corpus: a larger model tells more topics apart.
         """
         return self._known().n_topics
 
     @property
     def history_(self) -> list[dict[str, Any]]:
-        """What was seen of each sweep or pass, or of each step of online learning, as a list of dicts.
+        """Progress, a dict for each sweep, pass or step of online learning; the last 10,000 after ``partial_fit``.
 
-        Of a stream, documents that ``partial_fit`` was given, the last 10,000.
-
-        ``iteration``, ``documents`` visited so far, ``seconds``, ``n_topics`` in use, ``alpha``, ``beta``. Of sampling
-        also ``score``, the mean log probability of a token given all others, ``topic_word_prior``,
-        ``location_variance``, ``n_components`` (topics that there are, in use or not) and ``n_states`` averaged so far;
-        of variational inference ``bound``, its ``terms``, and ``perplexity`` as often as ``evaluate_every`` says.
+        All have ``iteration``, ``documents`` visited so far, ``seconds``, ``n_topics`` in use, ``alpha`` and ``beta``.
+        Sampling adds ``score``, the mean log probability of a token given all others, ``topic_word_prior``,
+        ``location_variance``, ``n_components`` (all topics, used or not) and ``n_states`` averaged so far. Variational
+        inference adds ``bound``, its ``terms``, and ``perplexity`` as often as ``evaluate_every`` says.
         """
         return self._known().history
 
     @property
     def bound_(self) -> float | None:
-        """Lower bound on ln p(documents and point estimates) at the last pass of variational batch inference."""
+        """Lower bound on ln p(documents and point estimates) after variational batch learning; else None."""
         return self._known().bound
 
     @property
     def learning_method_(self) -> str:
-        """How the model was learned, "batch", "grow" or "online": what "auto" has chosen; "online" for a stream."""
+        """How the model was learned: "batch", "grow" or "online". It is "online" after ``partial_fit``."""
         return self._known().method
 
     @property
     def n_iter_(self) -> int:
-        """Sweeps or passes over the documents."""
+        """Number of sweeps or passes over the documents."""
         return max(1, self._known().passes)
 
     @property
     def n_batch_iter_(self) -> int:
-        """Stochastic steps made."""
+        """Number of steps of online learning."""
         return self._known().steps
 
     @property
     def vocabulary_(self) -> list[str]:
-        """The terms, in the order of the columns; may be set where the documents came without."""
+        """The terms, in the order of the columns. You can set it if the documents came without names."""
         return self._known().vocabulary
 
     @vocabulary_.setter
@@ -269,7 +297,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self.fitted_
 
     def _parameters(self) -> Parameters:
-        return parameters_of(self.kind, self.get_params(deep=False))
+        return parameters_of(self.kind, flat(self))
 
     def _threads(self) -> Threads:
         return Threads(self._parameters().jobs)
@@ -306,9 +334,60 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             raise
         check_non_negative(table, type(self).__name__)
         counts = as_rows(table)
-        sampled = (self.fitted_.parameters if hasattr(self, "fitted_") else self).inference == "sampling"
+        parameters = self.fitted_.parameters if hasattr(self, "fitted_") else self._parameters()
+        sampled = parameters.inference == "sampling"
         check_counts(counts, type(self).__name__, rounds=sampled)
         return as_rows(whole(counts)) if sampled else counts
+
+
+class Concentrated:
+    """What models with any number of topics know: how concentrated weights are."""
+
+    _known: Any
+
+    @property
+    def alpha_(self) -> float:
+        """Concentration of the topics' weights in the corpus."""
+        return cast(float, self._known().alpha)
+
+    @property
+    def beta_(self) -> float:
+        """Concentration of the topics' weights in a document around those in the corpus."""
+        return cast(float, self._known().beta)
+
+
+class Correlated:
+    """What models with correlations know: which topics go together."""
+
+    _known: Any
+
+    @property
+    def topic_covariance_(self) -> Floats:
+        """Covariance of the topics' log weights over documents (n_topics, n_topics).
+
+        DILN: the inner products of the topics' locations, averaged over states where there are some; inner products of
+        ``topic_locations_``, themselves a mean, are smaller. CTM: of log weights less their mean in each document:
+        adding a number to all of them changes nothing.
+        """
+        return cast(Floats, self._known().covariance)
+
+    @property
+    def topic_lift_(self) -> Floats:
+        """How many times as often as by chance two topics are together (n_topics, n_topics): e^covariance.
+
+        It is E[Z_i Z_j] / (E Z_i E Z_j) of their weights in a document: 3 where a document with much of one has three
+        times as much of the other as by chance.
+        """
+        return cast(Floats, self._known().lift)
+
+    @property
+    def topic_correlation_(self) -> Floats:
+        """Correlation of the topics' log weights (n_topics, n_topics), from -1 to 1; the diagonal is 1.
+
+        Above 0 topics go together, below 0 they avoid each other. DILN: the cosine of two topics' locations, and near 0
+        beside a topic whose location is uncertain.
+        """
+        return cast(Floats, self._known().correlation)
 
 
 def check_counts(counts: csr_array, name: str, *, rounds: bool) -> None:

@@ -5,36 +5,46 @@ from numbers import Integral, Real
 from typing import Any
 
 
-def check_whole(name: str, value: Any, least: int) -> None:
-    """Raise unless the value is a whole number from ``least`` on."""
+class ParameterError(ValueError):
+    """A parameter has a value that makes no sense: ``name`` says which, ``problem`` what is wrong and what to do."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(name, problem)
+        self.name, self.problem = name, problem
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.problem}"
+
+
+def check_whole(name: str, value: Any, least: float, others: str = "") -> None:
+    """Raise unless the value is a whole number from ``least`` on; ``others`` says what else may be given."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} is {value!r}; give a whole number from {least} on")
+        raise ParameterError(name, f"is {value!r}; give a whole number from {least} on{others}")
 
 
-def check_number(name: str, value: Any, zero: bool = False) -> None:
-    """Raise unless the value is a positive number (or zero, where that makes sense)."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, Real)
-        or not isfinite(value)
-        or value < 0
-        or not (value or zero)
-    ):
-        raise ValueError(f"{name} is {value!r}; give a number {'from 0 on' if zero else 'above 0'}")
+def check_number(
+    name: str, value: Any, least: float | None = None, most: float | None = None, others: str = ""
+) -> None:
+    """Raise unless the value is a positive number, or one from ``least`` on and up to ``most``."""
+    known = not isinstance(value, bool) and isinstance(value, Real) and isfinite(value)
+    if known and (value > 0 if least is None else value >= least) and (most is None or value <= most):
+        return
+    lower = "above 0" if least is None else f"from {least} on" if most is None else f"from {least} to {most}"
+    raise ParameterError(name, f"is {value!r}; give a number {lower}{others}")
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Raise unless the value is one of these."""
     if value not in choices:
-        raise ValueError(f"{name} is {value!r}; give {' or '.join(repr(one) for one in choices)}")
+        raise ParameterError(name, f"is {value!r}; give {' or '.join(repr(one) for one in choices)}")
 
 
 def as_pair(name: str, value: Any) -> tuple[float, float]:
     """Shape and rate of a gamma distribution; raise unless they are positive numbers."""
     try:
         shape, rate = value
+        check_number(name, shape)
+        check_number(name, rate)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} is {value!r}; give (shape, rate) of a gamma distribution") from None
-    check_number(f"{name}'s shape", shape)
-    check_number(f"{name}'s rate", rate)
+        raise ParameterError(name, f"is {value!r}; give (shape, rate) of a gamma distribution, both above 0") from None
     return float(shape), float(rate)

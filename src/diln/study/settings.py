@@ -9,14 +9,15 @@ from diln.corpus import Corpus
 from diln.corpus.splits import completion_rows
 from diln.errors import SourceError
 from diln.models.checks import check_choice, check_number, check_whole
-from diln.models.parameters import DEFAULTS, INFERENCES, KINDS, Parameters, parameters_of
+from diln.models.options import INFERENCES
+from diln.models.parameters import KINDS, Parameters, defaults, parameters_of
 from diln.study.runs import Values
 
 TOPICS = (50, 100, 200)  # tried where a model needs a number
 FEWEST_TOPICS = 4
 FEWEST_DOCUMENTS = 9  # of which one is for testing and one for validation
 ENOUGH_TOKENS = 250_000  # for that many topics; a corpus with fewer is tried with fewer
-PRIORS = {"sampling": (0.015, 0.04, 0.1), "variational": (0.05, 0.1, 0.25)}  # gamma_0, unless told otherwise
+PRIORS = {"sampling": (0.015, 0.04, 0.1), "variational": (0.05, 0.1, 0.25)}  # default gamma_0
 
 
 @dataclass(frozen=True)
@@ -28,21 +29,21 @@ class Settings:
     models : tuple of str
         "DILN", "HDP", "LDA", "CTM", or some of them.
     topics : tuple of int
-        Tried for models that need a number of topics.
+        Numbers of topics to try for models that need one.
     priors : tuple of float
-        gamma_0 tried for every model.
+        Topic priors gamma_0 to try for every model.
     seeds : int
-        Chains of each model.
+        Number of chains for each model.
     splits : int
-        Splits of the documents, each with choices of its own.
+        Number of splits of the documents; settings are chosen for each split.
     inference : str
         "sampling" or "variational".
     max_iter : int or None
-        Sweeps, or passes, of a fit at most; None is the models' own.
+        Maximum number of sweeps or passes of a fit; None uses the default of each model.
     n_docs : int
-        Documents of the corpus.
+        Number of documents in the corpus.
     n_train : int
-        Documents of a training part.
+        Number of documents in a training part.
     """
 
     models: tuple[str, ...]
@@ -62,7 +63,7 @@ class Settings:
 
     def values(self, model: str, topics: int | None, prior: float | None, **others: Any) -> dict[str, Any]:
         """What a model is told; LDA learns its documents' prior, as the others do."""
-        learned = {"doc_topic_prior": "auto"} if "doc_topic_prior" in DEFAULTS[model] else {}
+        learned = {"doc_topic_prior": "auto"} if "doc_topic_prior" in defaults(model) else {}
         given = {"n_components": topics, "topic_word_prior": prior, "inference": self.inference, **learned}
         return {**given, "max_iter": self.max_iter, **others}
 
@@ -73,7 +74,7 @@ class Settings:
 
 def needs_topics(model: str) -> bool:
     """Whether a model must be told how many topics there are."""
-    return not isinstance(DEFAULTS[model]["n_components"], str)
+    return KINDS[model].keeps_all
 
 
 def settings_for(
@@ -87,27 +88,28 @@ def settings_for(
     inference: str = "sampling",
     max_iter: int | None = None,
 ) -> Settings:
-    """Checked settings for a corpus: what is given, and for what is not given what suits its size.
+    """Settings for a corpus: your choices, checked, and defaults that suit its size.
 
     Parameters
     ----------
     corpus : Corpus
-        9 documents at least.
+        At least 9 documents.
     models : tuple of str
-        "DILN", "HDP", "LDA", "CTM"; all unless given.
+        "DILN", "HDP", "LDA", "CTM". Default: all.
     topics : tuple of int
-        Numbers of topics to try for LDA and the CTM, which need one; 50, 100 and 200 unless given, fewer for a corpus
+        Numbers of topics to try for LDA and the CTM, which need one. Default: 50, 100 and 200, or fewer for a corpus
         with fewer than 250,000 tokens.
     priors : tuple of float
-        gamma_0 to try for every model; 0.015, 0.04 and 0.1 unless given, 0.05, 0.1 and 0.25 of variational inference.
+        Topic priors gamma_0 to try for every model. Default: 0.015, 0.04 and 0.1 for sampling; 0.05, 0.1 and 0.25 for
+        variational inference.
     seeds : int
-        Chains of what was chosen for each model.
+        Number of chains for each model, with the settings that were chosen for it.
     splits : int
-        Splits of the documents in training and test documents.
+        Number of splits into training and test documents.
     inference : "sampling" or "variational"
-        Of all models.
+        How all models are fitted.
     max_iter : int, optional
-        Sweeps, or passes, of a fit at most; the models' own unless given.
+        Maximum number of sweeps or passes of a fit. Default: that of each model.
 
     Returns
     -------
@@ -116,7 +118,7 @@ def settings_for(
     """
     for model in models:
         check_choice("model", model, tuple(KINDS))
-    check_choice("inference", inference, INFERENCES)
+    check_choice("inference", inference, tuple(INFERENCES))
     check_whole("seeds", seeds, 1)
     check_whole("splits", splits, 1)
     for size in topics:

@@ -8,10 +8,13 @@ from oracle import Q, conditional_bound, exact_log_evidence, random_problem, sti
 from oracle import bound as plain_bound
 
 from diln.engine.threads import Threads
-from diln.inference.variational import loops
+from diln.inference.loops import sweeps
+from diln.inference.posterior import OnlineStep
+from diln.inference.variational import run as passes
 from diln.inference.variational.documents import DocumentBeliefs, Limits
 from diln.inference.variational.location_step import LocatedDocuments, new_slopes, topic_values
 from diln.inference.variational.posterior import VariationalPosterior
+from diln.inference.variational.run import VariationalPlan, VariationalRun
 from diln.inference.variational.stick_step import gamma_term
 from diln.inference.weights.dirichlet import DirichletWeights
 from diln.inference.weights.gamma_process import StickWeights
@@ -144,9 +147,9 @@ def test_a_token_step_and_a_location_step_each_raise_the_bound():
 
 def run(weights, statistics, counts, passes):
     posterior = VariationalPosterior(statistics.copy(), 0.1, weights)
-    plan = loops.Plan(passes, 0.0, 10, 0.7, 1.0, 50, 0.0, 0)
+    plan = VariationalPlan(passes, 0.0, 0.0, 0)
     bounds = []
-    loops.batch(posterior, counts, plan, ONE, lambda progress: bounds.append(progress.bound), lambda: 0.0)
+    sweeps(VariationalRun(posterior, counts, plan, lambda: 0.0), ONE, lambda progress: bounds.append(progress.bound))
     return posterior, np.array(bounds)
 
 
@@ -160,7 +163,7 @@ def corpus():
 
 def test_hdp_is_diln_with_zero_locations(corpus, monkeypatch):
     counts, statistics = corpus
-    monkeypatch.setattr(loops, "TURNS", 40)  # enough for Newton's method to find the HDP's closed-form intercept
+    monkeypatch.setattr(passes, "TURNS", 40)  # enough for Newton's method to find the HDP's closed-form intercept
     hdp, without = run(StickWeights(6, (1.0, 1e-3), (1.0, 1e-3)), statistics, counts, 12)
     sticks = StickWeights(6, (1.0, 1e-3), (1.0, 1e-3))
     diln, bounds = run(LocatedWeights(sticks, np.zeros((6, 3)), 0.5), statistics, counts, 12)
@@ -304,12 +307,10 @@ def test_a_stochastic_step_of_length_one_with_all_documents_is_a_batch_pass(corp
         locations = np.random.default_rng(5).normal(size=(6, 3))
         return VariationalPosterior(statistics.astype(np.float32), 0.1, LocatedWeights(sticks, locations, 0.5))
 
-    plan = loops.Plan(1, 0.0, 40, 0.7, 1.0, loops.TURNS, 1e-3, 0)
+    plan = VariationalPlan(1, 0.0, 1e-3, 0)
     batch, stochastic = fresh(), fresh()
-    loops.batch(batch, counts, plan, ONE, lambda progress: None, lambda: 0.0)
-    assert plan.rho(0) == 1.0
-    stochastic.limits = Limits(loops.TURNS, 1e-3)
-    stochastic.learn(counts, 0, plan.rho(0), 1.0, ONE)
+    sweeps(VariationalRun(batch, counts, plan, lambda: 0.0), ONE, lambda progress: None)
+    stochastic.learn(counts, OnlineStep(0, 1.0, 1.0, passes.TURNS, 1e-3), ONE)
     np.testing.assert_array_equal(stochastic.statistics, batch.statistics)
     np.testing.assert_array_equal(stochastic.weights.a0, batch.weights.a0)
     np.testing.assert_array_equal(stochastic.weights.locations, batch.weights.locations)
@@ -325,7 +326,7 @@ def test_a_gamma_term_is_a_log_density():
 def test_slabs_do_not_change_the_sums(corpus, monkeypatch):
     counts, statistics = corpus
     whole, bounds = run(StickWeights(6, (1.0, 1e-3), (1.0, 1e-3)), statistics, counts, 4)
-    monkeypatch.setattr(loops, "SLAB", 7)
+    monkeypatch.setattr(passes, "SLAB", 7)
     parts, others = run(StickWeights(6, (1.0, 1e-3), (1.0, 1e-3)), statistics, counts, 4)
     np.testing.assert_allclose(others, bounds, rtol=1e-12)
     np.testing.assert_allclose(parts.statistics, whole.statistics, rtol=1e-9, atol=1e-12)

@@ -5,11 +5,13 @@ import pytest
 from two_processes import TwoProcesses
 
 from diln.engine.threads import Threads
+from diln.inference.loops import sweeps
+from diln.inference.posterior import OnlineStep
 from diln.inference.predict import log_likelihood
 from diln.inference.sampling.fold_in import fold_in
-from diln.inference.variational import loops
 from diln.inference.variational.documents import Limits
 from diln.inference.variational.posterior import VariationalPosterior
+from diln.inference.variational.run import VariationalPlan, VariationalRun
 from diln.inference.variational.start import clusters, smoothed
 from diln.inference.weights.dirichlet import DirichletWeights
 from diln.inference.weights.gamma_process import StickWeights
@@ -46,9 +48,9 @@ def fitted(kind, engine):
     rng = np.random.default_rng(2)
     start = smoothed(clusters(COUNTS, TOPICS, rng, engine), float(COUNTS.sum()), rng)
     posterior, bounds = VariationalPosterior(start.astype(np.float32), 0.1, weights_of(kind)), []
-    plan = loops.Plan(2, 0.0, 10, 0.7, 1.0, 50, 1e-3, 0)
-    loops.batch(posterior, COUNTS, plan, engine, lambda progress: bounds.append(progress.bound), lambda: 0.0)
-    posterior.learn(as_rows(COUNTS[:40]), 0, 0.5, 2.0, engine)
+    plan = VariationalPlan(2, 0.0, 1e-3, 0)
+    sweeps(VariationalRun(posterior, COUNTS, plan, lambda: 0.0), engine, lambda progress: bounds.append(progress.bound))
+    posterior.learn(as_rows(COUNTS[:40]), OnlineStep(0, 0.5, 2.0, 50, 1e-3), engine)
     posterior.refresh(engine)
     seen = posterior.infer(COUNTS, 20, 1e-3, engine)
     topics = posterior.topic_word().astype(np.float32)

@@ -20,14 +20,13 @@ from diln.inference.emissions.multinomial import (
     step_statistics,
     step_topic_terms,
 )
-from diln.inference.posterior import Inferred, Posterior
+from diln.inference.posterior import Inferred, OnlineStep, Posterior
 from diln.inference.variational.documents import DocumentBeliefs, DocumentShard, DocumentSums, Limits, integers_like
 from diln.inference.weights.base import Weights
 
 TERMS_AT_ONCE = 512
 LARGEST = 80.0  # exponent that float32 can take, of an empty topic with next to no prior
 SLAB = 8192  # documents whose token steps are kept until the topics have gathered from them
-LIMITS = Limits(100, 1e-3)
 
 
 @dataclass
@@ -37,7 +36,6 @@ class VariationalPosterior(Posterior):
     statistics: Array  # (n_terms, n_topics) expected tokens of each term in each topic
     prior: float  # gamma_0
     weights: Weights
-    limits: Limits = LIMITS  # of a document in a stochastic step
     expected: Array = field(init=False)  # (n_terms, n_topics) exp E ln eta
 
     def __post_init__(self) -> None:
@@ -111,18 +109,14 @@ class VariationalPosterior(Posterior):
         steps = TokenSteps(visited.ratio, visited.theta, share, keep)
         run(engine, step_statistics, [shard(*piece) for piece in self._pieces], steps)
 
-    def learn(self, counts: TermCounts | csr_array, number: int, rho: float, scale: float, engine: Engine) -> None:
-        """One stochastic step: visit these documents as if new, then move the corpus by rho towards them.
-
-        The corpus stands for ``scale`` times as many. Which step it is by ``number`` makes no difference: nothing is
-        drawn.
-        """
+    def learn(self, counts: csr_array, step: OnlineStep, engine: Engine) -> None:
+        """Algorithm 2: visit these documents as if new, then move the corpus by rho towards them."""
         self.refresh(engine)
-        batch = TermCounts.of(counts)
+        batch, rho = TermCounts.of(counts), step.rho
         beliefs = self.weights.start(batch.lengths, self.statistics.dtype)
-        visited = self.visit(batch, beliefs, self.limits, engine)
-        self.gather(batch, visited, 1 - rho, rho * scale, engine)  # S2
-        self.weights.update(visited.sums, beliefs, rho, scale, engine)  # S3, S4
+        visited = self.visit(batch, beliefs, Limits(step.most, step.tolerance), engine)
+        self.gather(batch, visited, 1 - rho, rho * step.scale, engine)  # S2
+        self.weights.update(visited.sums, beliefs, rho, step.scale, engine)  # S3, S4
 
     def infer(self, counts: TermCounts | csr_array, most: int, tolerance: float, engine: Engine) -> Inferred:
         """Documents seen for the first time, each as if alone; an empty one gets the proportions of the prior."""
