@@ -11,6 +11,7 @@ from twins import each_real
 
 from diln.inference.weights.gate import (
     WORTH_A_ROW,
+    Gate,
     gate_curvature,
     gate_gradient,
     gate_step,
