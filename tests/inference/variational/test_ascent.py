@@ -191,6 +191,15 @@ def test_the_monitored_bound_never_falls(kind, real, slack, corpus):
     assert bounds[-1] > bounds[0]
 
 
+def test_a_pass_says_how_many_documents_were_visited(corpus):
+    counts, statistics = corpus
+    seen = []
+    posterior = VariationalPosterior(statistics, 0.1, StickWeights(6, (1.0, 1e-3), (1.0, 1e-3)))
+    one = VariationalRun(posterior, counts, VariationalPlan(2, 0.0, 0.0, 0), lambda: 0.0)
+    sweeps(one, ONE, lambda progress: seen.append(progress.documents))
+    assert seen == [40, 80]
+
+
 @pytest.mark.parametrize(("real", "slack"), [(np.float64, 1e-8), (np.float32, 1e-7)], ids=["double", "single"])
 def test_a_bound_at_rest_moves_by_no_more_than_rounding(real, slack):
     """Where single precision is seen: the bound of long documents, passes after it has converged."""
