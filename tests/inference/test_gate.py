@@ -11,6 +11,7 @@ from twins import each_real
 
 from diln.inference.weights.gate import (
     WORTH_A_ROW,
+    Gate,
     gate_curvature,
     gate_gradient,
     gate_step,
@@ -42,7 +43,7 @@ class Problem:
         self.psi, self.sigma, self.soft = values = np.full((3, size), np.nan)
         self.gradient, self.matrix = np.full(dims + 1, np.nan), np.full((dims + 1, dims + 1), np.nan)
         x, step, moved, column = np.full((4, dims + 1), np.nan)
-        self.gate = Problem(
+        self.gate = Gate(
             x, *values, bits, bits.view(np.float64), self.gradient, step, moved, self.matrix, row,
             np.empty(size, np.int64), np.full(size, np.nan), column,
         )  # fmt: skip

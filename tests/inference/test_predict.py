@@ -187,7 +187,7 @@ def test_a_drawn_likelihood_of_a_sharp_posterior_is_the_plug_in(kind):
     gaps = []
     for sharpness in (1.0, 1e4, 1e8):
         documents = inferred(posterior, counts)
-        documents.tokens *= np.float32(sharpness)
+        documents.tokens[:] *= np.float32(sharpness)
         sharp = VariationalPosterior((posterior.statistics + 1) * np.float32(sharpness), 0.1, posterior.weights)
         sharp.first_beliefs = lambda *_, found=documents: found
         with Threads(1) as threads:

@@ -13,6 +13,8 @@ from diln.inference.emissions.multinomial import (
     FLOOR,
     TermShard,
     TokenSteps,
+    TopicPrior,
+    TopicRows,
     expected_topics,
     gather_statistics,
     topic_terms,
@@ -101,7 +103,7 @@ def test_a_posterior_gathers_the_same_bits_with_any_number_of_threads(real):
 
 def expected_of(statistics, prior, scale):
     out = np.full_like(statistics, -1)
-    expected_topics(statistics, prior, scale, integers_like(statistics), out)
+    expected_topics(TopicRows(statistics, out), TopicPrior(prior, scale, integers_like(statistics)))
     return out
 
 

@@ -44,15 +44,12 @@ class TermCounts:
 
     def cut(self, first: int, last: int) -> "TermCounts":
         """Documents first to last, sharing the entries."""
-        start, stop = self.indptr[first], self.indptr[last]
-        return TermCounts(
-            self.indptr[first : last + 1] - start, self.indices[start:stop], self.counts[start:stop], self.n_terms
-        )
+        return TermCounts(*self.entries(first, last), self.n_terms)
 
     def entries(self, first: int, last: int) -> Entries:
         """Documents first to last as compiled loops take them."""
-        part = self.cut(first, last)
-        return Entries(part.indptr, part.indices, part.counts)
+        start, stop = self.indptr[first], self.indptr[last]
+        return Entries(self.indptr[first : last + 1] - start, self.indices[start:stop], self.counts[start:stop])
 
     @property
     def pieces(self) -> list[tuple[int, int]]:

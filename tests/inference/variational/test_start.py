@@ -161,7 +161,7 @@ def test_documents_without_tokens_are_ignored():
 
 
 def test_of_many_documents_some_are_clustered(monkeypatch):
-    monkeypatch.setattr(diln.inference.start, "CLUSTERED", 20)
+    monkeypatch.setattr(diln.inference.variational.start, "CLUSTERED", 20)
     rng = np.random.default_rng(9)
     counts, _ = some_groups(rng, [50, 50])
     with Threads(1) as threads:

@@ -60,13 +60,29 @@ def gather_statistics(shard, steps):  # type: ignore[no-untyped-def]
             out[w, k] = real(keep) * out[w, k] + real(share) * (topics[w, k] * total[k])
 
 
-@kernel
-def expected_topics(statistics, prior, scale, integers, out):  # type: ignore[no-untyped-def]
-    """Set ``out`` to exp E ln eta of some terms, with lam = prior + statistics.
+class TopicRows(NamedTuple):
+    """Terms that one call of ``expected_topics`` is for."""
 
-    ``scale`` is exp(-digamma(sum_w lam)), one for each topic, and ``integers`` any array of integers as wide as the
-    floats of ``out``. Equals ``out = np.exp(digamma(lam)) * scale``.   # D8
+    statistics: Array  # (n_terms, n_topics)
+    expected: Array  # (n_terms, n_topics) exp E ln eta, which it sets
+
+
+class TopicPrior(NamedTuple):
+    """What the expectations of all terms share."""
+
+    prior: float  # gamma_0
+    scale: Array  # (n_topics,) exp(-digamma(sum_w lam))
+    integers: Array  # any array of integers as wide as the floats of the topics
+
+
+@kernel
+def expected_topics(rows, shared):  # type: ignore[no-untyped-def]
+    """Set exp E ln eta of some terms, with lam = prior + statistics.
+
+    Equals ``expected = np.exp(digamma(lam)) * scale``.   # D8
     """
+    statistics, out = rows
+    prior, scale, integers = shared
     real = out.dtype.type
     size = out.shape[1]
     lam, row = np.empty(size, out.dtype), np.empty(size, out.dtype)
@@ -109,3 +125,18 @@ def topic_terms(statistics, prior):  # type: ignore[no-untyped-def]
         for i in range(n_used):
             out[used[i]] += gammas[i] - (lam[i] - prior) * digammas[i]
     return out
+
+
+def step_statistics(shard: TermShard, steps: TokenSteps) -> None:
+    """``gather_statistics`` as an engine takes it, like those below: a function that another process finds by name."""
+    gather_statistics(shard, steps)
+
+
+def step_expected(rows: TopicRows, shared: TopicPrior) -> None:
+    """``expected_topics`` of some terms."""
+    expected_topics(rows, shared)
+
+
+def step_topic_terms(statistics: Array, prior: float) -> Array:
+    """``topic_terms`` of some terms."""
+    return np.asarray(topic_terms(statistics, prior))

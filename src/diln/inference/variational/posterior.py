@@ -14,9 +14,11 @@ from diln.inference.data import Array, TermCounts
 from diln.inference.emissions.multinomial import (
     TermShard,
     TokenSteps,
-    expected_topics,
-    gather_statistics,
-    topic_terms,
+    TopicPrior,
+    TopicRows,
+    step_expected,
+    step_statistics,
+    step_topic_terms,
 )
 from diln.inference.posterior import Inferred, OnlineStep, Posterior
 from diln.inference.variational.documents import DocumentBeliefs, DocumentShard, DocumentSums, Limits, integers_like
@@ -25,36 +27,6 @@ from diln.inference.weights.base import Weights
 TERMS_AT_ONCE = 512
 LARGEST = 80.0  # exponent that float32 can take, of an empty topic with next to no prior
 SLAB = 8192  # documents whose token steps are kept until the topics have gathered from them
-
-
-class TopicRows(NamedTuple):
-    """Terms whose expectations one call of a step is for."""
-
-    statistics: Array  # (n_terms, n_topics)
-    expected: Array  # (n_terms, n_topics) exp E ln eta, which it sets
-
-
-class TopicPrior(NamedTuple):
-    """What the expectations of all terms share."""
-
-    prior: float
-    scale: Array  # (n_topics,)
-    integers: Array
-
-
-def step_expected(shard: TopicRows, shared: TopicPrior) -> None:
-    """``expected_topics`` of some terms."""
-    expected_topics(shard.statistics, shared.prior, shared.scale, shared.integers, shard.expected)
-
-
-def step_topic_terms(statistics: Array, prior: float) -> Array:
-    """``topic_terms`` of some terms."""
-    return np.asarray(topic_terms(statistics, prior))
-
-
-def step_statistics(shard: TermShard, steps: TokenSteps) -> None:
-    """``gather_statistics`` of some terms."""
-    gather_statistics(shard, steps)
 
 
 @dataclass

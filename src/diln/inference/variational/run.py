@@ -58,7 +58,7 @@ class VariationalRun:
         self.done = abs(self.bound - before) < plan.tol * abs(self.bound) or self.number == plan.max_iter
         due = plan.evaluate_every > 0 and (self.done or self.number % plan.evaluate_every == 0)
         return Progress(
-            self.number, self.number * len(self.beliefs), time.perf_counter() - self.begun,
+            self.number, self.number * self.beliefs.n_docs, time.perf_counter() - self.begun,
             topics_in_use(posterior.topic_tokens), self.bound, terms, self.perplexity() if due else None,
             posterior.alpha, posterior.beta,
         )  # fmt: skip
