@@ -25,7 +25,7 @@ demo: $(VENV)/.core
 	$(BIN)/diln info $(OUT)/model
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --durations=20
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -23,7 +23,7 @@ from scipy.sparse import csr_array, load_npz
 
 from diln import DILN
 from diln.analysis.inputs import in_use
-from diln.models.agreement import ChainAgreement, Summary, places_of
+from diln.models.agreement import ChainAgreement, ChainSummary, places_of
 
 LEAST = 1e-12  # of a proportion whose logarithm is taken
 
@@ -55,7 +55,7 @@ def agreement(models: list[DILN], thetas: list[NDArray[np.float64]]) -> dict[str
 def further(models: list[DILN]) -> dict[str, float]:
     """Pairs that all models but the last call sure, and the share of them with the same sign in the last."""
     first, last = models[0].fitted_, models[-1].fitted_
-    known = ChainAgreement.of(first.posterior, [Summary.of(one.fitted_.posterior) for one in models[1:-1]])
+    known = ChainAgreement.of(first.posterior, [ChainSummary.of(one.fitted_.posterior) for one in models[1:-1]])
     judged = known.judged(told(models[0]))
     if judged is None:
         raise ValueError("the models have no correlations")

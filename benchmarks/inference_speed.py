@@ -30,8 +30,9 @@ from threadpoolctl import threadpool_limits
 from diln import Corpus
 from diln.engine.threads import Threads
 from diln.inference.data import TermCounts
-from diln.inference.variational.loops import TURNS
+from diln.inference.variational.documents import Limits
 from diln.inference.variational.posterior import VariationalPosterior
+from diln.inference.variational.run import TURNS
 from diln.inference.variational.start import clusters, smoothed
 from diln.models.counts import as_rows
 from diln.models.parameters import parameters_of
@@ -66,9 +67,9 @@ def one_pass(
     """A pass of batch inference, with the bound; with ``tol`` documents that are settled are left early."""
     posterior.refresh(threads)
     posterior.topic_term(threads)
-    visited = posterior.visit(counts, documents, TURNS, tol, threads)
+    visited = posterior.visit(counts, documents, Limits(TURNS, tol), threads)
     posterior.gather(counts, visited, 0.0, 1.0, threads)
-    posterior.weights.update(visited.summary, documents, 1.0, 1.0, threads)
+    posterior.weights.update(visited.sums, documents, 1.0, 1.0, threads)
 
 
 def peak_gflops() -> float:
@@ -107,7 +108,7 @@ def word_step(counts: csr_array, topics: int) -> dict[str, float]:
     theirs.exp_dirichlet_component_ = np.ascontiguousarray(posterior.expected.T.astype(np.float64))
 
     def ours() -> None:
-        visited = posterior.visit(batch, posterior.weights.start(batch.lengths, np.float32), INNER, 0.0, one)
+        visited = posterior.visit(batch, posterior.weights.start(batch.lengths, np.float32), Limits(INNER, 0.0), one)
         saved = posterior.statistics.copy()
         posterior.gather(batch, visited, 0.0, 1.0, one)
         posterior.statistics[:] = saved
@@ -152,10 +153,10 @@ def starts(counts: csr_array) -> dict[str, float]:
     """Compiling everything that a default fit needs, and how soon a second process begins its first pass."""
     code = """
 import sys, time
-from diln.inference.variational import loops
+from diln.inference import loops
 begun, corpus, model = sys.argv[1:]
-batch = loops.batch
-loops.batch = lambda *given: (print("first pass at", time.time() - float(begun), file=sys.stderr), batch(*given))[1]
+sweeps = loops.sweeps
+loops.sweeps = lambda *given: (print("first pass at", time.time() - float(begun), file=sys.stderr), sweeps(*given))[1]
 sys.argv = ["diln", "fit", corpus, "-o", model, "--topics", "50", "--passes", "1", "--quiet"]
 from diln.cli import main
 main()

@@ -21,23 +21,27 @@ import numpy as np
 from scipy.sparse import csr_array, load_npz
 
 from diln.engine.threads import Threads
+from diln.inference.data import Tokens
+from diln.inference.emissions.multinomial_draws import TopicCounts
 from diln.inference.sampling.chain import Chain
-from diln.inference.sampling.corpus_step import Prior
 from diln.inference.sampling.state import SampledDocuments, State
-from diln.inference.sampling.sweep import draw_documents, draw_tokens
-from diln.inference.sampling.tokens import Tokens
+from diln.inference.sampling.token_step import draw_tokens
+from diln.inference.weights.draws import Sweep
+from diln.inference.weights.gamma_process_draws import GammaProcessDraws, GatedDraws
+from diln.inference.weights.located_draws import LocatedDraws
 from diln.prob.streams import key_of
 
-WARM, OPENED, ROUNDS, DIMS = 30, 10, 7, 10
+WARM, OPENED, ROUNDS, DIMS, PRIOR = 30, 10, 7, 10, 0.02
 
 
-def chain_of(counts: csr_array, topics: int, dims: int, threads: Threads) -> Chain:
+def chain_of(counts: csr_array, topics: int, weights: GatedDraws, threads: Threads) -> Chain:
     """A chain in the midst of a fit."""
-    docs = SampledDocuments.new(Tokens.of(counts), 0, np.arange(counts.shape[0]))
-    state = State.empty(counts.shape[1], topics, 0.1, 0.02, 1.0, 0.5)
-    chain = Chain(state, docs, Prior(n_dims=dims), 0, len(docs))
+    tokens = Tokens.of(counts)
+    state = State(TopicCounts.empty(tokens.n_terms, topics, PRIOR), weights.start(topics, topics), topics)
+    docs = SampledDocuments.new(tokens, weights.documents(state, tokens.n_docs), np.arange(tokens.n_docs))
+    chain = Chain(state, docs, weights, 0, len(docs))
     for number in range(WARM):
-        if number == OPENED and dims:
+        if number == OPENED and chain.closed:
             chain.open()
         chain.sweep(threads)
     return chain
@@ -50,15 +54,17 @@ def seconds(call: Callable[[], Any]) -> float:
 
 
 def measure(counts: csr_array, topics: int, dims: int, pools: dict[int, Threads]) -> dict[str, Any]:
-    chain = chain_of(counts, topics, dims, pools[max(pools)])
+    weights = LocatedDraws(n_dims=dims) if dims else GammaProcessDraws()
+    chain, rng = chain_of(counts, topics, weights, pools[max(pools)]), np.random.default_rng(0)
     tokens = chain.everything.tokens.size
     times: dict[str, list[float]] = {f"{name}_{jobs}": [] for name in ("tokens", "places", "sweep") for jobs in pools}
     for number in range(ROUNDS):
         for jobs, threads in pools.items():
             key = key_of(1, number, jobs)
+            sweep = Sweep(chain.number, chain.opened, chain.seed, key, rng, threads)
             passes: dict[str, Callable[[], Any]] = {
                 "tokens": partial(draw_tokens, chain.state, chain.docs, key, threads),
-                "places": partial(draw_documents, chain.state, chain.docs, key, threads),
+                "places": partial(weights.place, chain.state, chain.docs, sweep),
                 "sweep": partial(chain.sweep, threads),
             }
             for name, call in passes.items():

@@ -13,7 +13,8 @@ from diln.analysis.coherence import count_together, npmi
 from diln.engine.threads import Threads
 from diln.inference.predict import LEAST, log_likelihood
 from diln.inference.progress import in_use
-from diln.inference.sampling.fold_in import settle
+from diln.inference.sampling.fold_in import fold_in
+from diln.inference.variational.documents import Limits
 from peers.split import read
 from peers.watch import Array, State
 
@@ -38,7 +39,7 @@ class Judge:
         """Proportions of topics of the observed halves by the fold-in that all tools have in common."""
         none = np.zeros((len(state.prior), 0))
         with Threads(1) as threads:
-            return settle(state.topics, state.prior, none, self.observed, TURNS, TOLERANCE, threads)[0]
+            return fold_in(state.topics, state.prior, none, self.observed, Limits(TURNS, TOLERANCE), threads)[0]
 
     def perplexity(self, state: State, theta: Array) -> float:
         """Of the held-out halves, given proportions of topics."""

@@ -7,9 +7,10 @@ import pytest
 
 from diln import HDP, LDA, Sampling
 from diln.analysis import Completed, compare_completions, complete
-from diln.analysis.completion import by_chance
+from diln.analysis.completion import by_chance, complete_halves
 from diln.corpus import Corpus
-from diln.models import counts
+from diln.engine.threads import Threads
+from diln.models import counts, fitted
 
 pytestmark = pytest.mark.filterwarnings("ignore::diln.DilnWarning")
 
@@ -129,6 +130,21 @@ def test_neither_threads_nor_parts_change_a_bit(lda, split, monkeypatch):
     monkeypatch.setattr(counts, "PART", 7)
     again = complete(lda, split.observed, split.held_out, n_jobs=2)
     assert np.array_equal(done.log_likelihood, again.log_likelihood)
+
+
+def test_halves_and_proportions_are_the_same_in_parts_of_any_size(lda, split, monkeypatch):
+    rows = counts.CorpusRows(split.test)
+    whole = complete_halves(lda.fitted_, rows, seed=3)
+    monkeypatch.setattr(counts, "PART", 7)
+    monkeypatch.setattr(fitted, "PART", 7)
+    parts = complete_halves(lda.fitted_, rows, seed=3)
+    assert np.array_equal(whole.log_likelihood, parts.log_likelihood)
+    assert whole.perplexity == pytest.approx(lda.perplexity(split.test, seed=3), rel=1e-12)
+    with Threads(1) as threads:
+        some = list(lda.fitted_.transformed(rows, threads))
+    assert [part.last for part in some] == [*range(7, rows.n_docs, 7), rows.n_docs]
+    assert np.array_equal(np.concatenate([part.tokens for part in some]), split.test.doc_lengths)
+    assert np.array_equal(np.concatenate([part.proportions for part in some]), lda.transform(split.test))
 
 
 def test_draws_are_those_of_the_models_perplexity(split):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from handmade import model, random_model, shuffled
 
-from diln.analysis import Match, agreement, match_topics, stability
-from diln.analysis.agreeing import STRONG
+from diln.analysis import Match, compare_correlations, match_topics, stability
+from diln.analysis.correlation_agreement import STRONG
 
 
 def test_affinity_is_hellingers():
@@ -23,7 +23,7 @@ def test_a_model_is_the_same_as_itself_in_another_order():
     assert (found.mean, found.share) == (pytest.approx(1), 1)
     for match in found.matches:
         assert fitted.topic_word[match.first] == pytest.approx(other.topic_word[match.second])
-    same = agreement(fitted, other)
+    same = compare_correlations(fitted, other)
     assert (same.correlation, same.signs, same.n_topics) == (pytest.approx(1), 1, 9)
 
 
@@ -72,7 +72,7 @@ def test_agreement_is_what_it_is_by_hand():
     rows, root = np.eye(3), 3**0.5 / 2
     first = model(rows, locations=[[1, 0], [0.5, root], [-1, 0]])  # 0.5, -1, -0.5
     second = model(rows, locations=[[1, 0], [-0.5, root], [0.5, root]])  # -0.5, 0.5, 0.5
-    found = agreement(first, second)
+    found = compare_correlations(first, second)
     assert (found.n_topics, found.n_strong) == (3, 3)
     assert found.signs == pytest.approx(0)
     assert found.correlation == pytest.approx(np.corrcoef([0.5, -1, -0.5], [-0.5, 0.5, 0.5])[0, 1])
@@ -82,29 +82,29 @@ def test_a_correlation_that_is_strong_in_either_model_counts():
     weak = model(np.eye(2), locations=[[1, 0], [-0.1, 1]])
     strong = model(np.eye(2), locations=[[1, 0], [STRONG, 0.1]])
     for pair in ((weak, strong), (strong, weak)):
-        assert (agreement(*pair).n_strong, agreement(*pair).signs) == (1, 0)
-    assert (agreement(weak, weak).n_strong, agreement(weak, weak).signs) == (0, None)
+        assert (compare_correlations(*pair).n_strong, compare_correlations(*pair).signs) == (1, 0)
+    assert (compare_correlations(weak, weak).n_strong, compare_correlations(weak, weak).signs) == (0, None)
 
 
 def test_only_topics_in_both_models_are_asked_for_their_correlations():
     rng = np.random.default_rng(0)
     first = model(np.eye(8)[:5], locations=rng.standard_normal((5, 2)))
     second = model(np.eye(8)[2:7], locations=rng.standard_normal((5, 2)))
-    assert agreement(first, second).n_topics == 3
+    assert compare_correlations(first, second).n_topics == 3
 
 
 @pytest.mark.parametrize("n_topics", [1, 2, 3])
 def test_correlations_that_do_not_vary_have_no_correlation(n_topics):
     fitted = model(np.eye(3)[:n_topics], locations=[[0.1, 0.2]] * n_topics)
-    found = agreement(fitted, fitted)
+    found = compare_correlations(fitted, fitted)
     assert found.correlation is None
     assert found.signs == (None if n_topics == 1 else 1)
 
 
 def test_models_without_correlations_cannot_agree_on_them():
     plain = model(np.eye(3), kind="HDP")
-    assert agreement(plain, random_model(0)) is None
-    assert agreement(model(np.eye(3), locations=np.eye(3)), plain) is None
+    assert compare_correlations(plain, random_model(0)) is None
+    assert compare_correlations(model(np.eye(3), locations=np.eye(3)), plain) is None
     found = stability([plain, plain])
     assert (found.mean, found.correlation, found.signs) == (1, None, None)
 

@@ -7,7 +7,7 @@ from diln import DILN
 from diln.analysis import correlated_pairs, in_use, largest_topics
 from diln.corpus import Corpus
 from diln.engine.threads import Threads
-from diln.inference.variational import loops
+from diln.inference import progress
 from diln.models.counts import CorpusRows
 from diln.models.fitted import Fitted
 from diln.models.fitting import fit
@@ -71,8 +71,8 @@ def test_only_topics_in_use_are_listed_unless_all_are_asked_for(fitted):
 
 def test_a_topic_is_in_use_if_it_holds_one_in_500_tokens():
     tokens = np.array([1e6, 2.1e3, 2.0e3, 0.0])
-    assert loops.in_use(tokens).tolist() == [True, True, False, False]
-    assert loops.topics_in_use(tokens) == 2
+    assert progress.in_use(tokens).tolist() == [True, True, False, False]
+    assert progress.topics_in_use(tokens) == 2
 
 
 @pytest.mark.parametrize("look", [largest_topics, in_use, correlated_pairs])

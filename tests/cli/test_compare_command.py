@@ -14,7 +14,7 @@ from diln.cli import console
 from diln.cli.compare import NO_FIGURES
 from diln.cli.compareline import CompareLine
 from diln.show.table import COLUMNS
-from diln.study import Shelf, settings
+from diln.study import ResultsFolder, settings
 from diln.study.curves import PRIOR_SPLITS
 from diln.study.runs import run_of
 
@@ -147,42 +147,42 @@ def test_figures_are_drawn_while_no_other_process_can_write(compared, shelf, mon
 
 
 def test_the_time_left_is_of_what_was_done_since_it_began(tmp_path):
-    shelf = Shelf(tmp_path)
-    shelf.runs.mkdir()
+    folder = ResultsFolder(tmp_path)
+    folder.runs.mkdir()
     first, then = ([run_of(way, "LDA", {"n_components": size}, 0) for size in range(1, 5)] for way in ("choose", "fit"))
     for run in (*first, *then[:2]):
-        shelf.end(run, {"perplexity": 9.0})
-    line = CompareLine(shelf, quiet=True, console=Console(stderr=True))
+        folder.end(run, {"perplexity": 9.0})
+    line = CompareLine(folder, quiet=True, console=Console(stderr=True))
     line.expect(first, later=4)
     assert [text for _, text in line.parts(3.0)][:2] == ["4 of 8 runs", "0:03"]
     line.expect([*first, *then], later=0)
     assert [text for _, text in line.parts(6.0)] == ["6 of 8 runs", "0:06", "last: LDA 9.0"]
-    shelf.end(then[2], {"perplexity": 9.0})
+    folder.end(then[2], {"perplexity": 9.0})
     assert [text for _, text in line.parts(9.0)][:3] == ["7 of 8 runs", "0:09", "about 0:09 left"]
 
 
 def test_the_line_says_how_far_it_is(tmp_path):
-    shelf = Shelf(tmp_path)
-    shelf.runs.mkdir()
+    folder = ResultsFolder(tmp_path)
+    folder.runs.mkdir()
     runs = [run_of("choose", "LDA", {"n_components": size, "topic_word_prior": 0.1}, 0) for size in (50, 1000, 3)]
-    shelf.end(runs[0], {"perplexity": 99.0})
-    line = CompareLine(shelf, quiet=True, console=Console(stderr=True))
+    folder.end(runs[0], {"perplexity": 99.0})
+    line = CompareLine(folder, quiet=True, console=Console(stderr=True))
     assert line.parts(3.0) == [(1, "reading"), (1, "0:03")]
     line.expect(runs, later=2)
     assert [text for _, text in line.parts(3.0)][:2] == ["1 of 5 runs", "0:03"]
-    shelf.begin(runs[1])
-    shelf.end(runs[2], {"perplexity": 1772.0})
+    folder.begin(runs[1])
+    folder.end(runs[2], {"perplexity": 1772.0})
     assert [text for _, text in line.parts(10.0)] == [
         "2 of 5 runs", "0:10", "about 0:30 left", "last: LDA 1,772.0", "now: LDA, 1,000 topics, prior 0.1",
     ]  # fmt: skip
 
 
 def test_the_line_is_silent_about_a_damaged_file(tmp_path):
-    shelf = Shelf(tmp_path)
-    shelf.runs.mkdir()
+    folder = ResultsFolder(tmp_path)
+    folder.runs.mkdir()
     run = run_of("choose", "LDA", {}, 0)
-    (shelf.runs / f"{run.name}.json").write_text("{")
-    line = CompareLine(shelf, quiet=True, console=Console(stderr=True))
+    (folder.runs / f"{run.name}.json").write_text("{")
+    line = CompareLine(folder, quiet=True, console=Console(stderr=True))
     line.expect([run], later=0)
     assert [text for _, text in line.parts(3.0)] == ["1 of 1 runs", "0:03"]
 

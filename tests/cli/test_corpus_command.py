@@ -1,4 +1,4 @@
-"""``diln corpus`` as a user runs it: in a process of its own, judged by exit code, output and what is on disk."""
+"""``diln corpus`` as a user runs it, judged by exit code, output and what is on disk."""
 
 import gzip
 import json
@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from commands import diln, in_its_own_process
 from typer.testing import CliRunner
 
 from diln import __version__
@@ -24,11 +25,6 @@ RECORDS = [
 ]
 
 
-def diln(*args, **kwargs) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "diln", *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **kwargs)
-
-
 @pytest.fixture
 def source(tmp_path) -> Path:
     path = tmp_path / "news.jsonl"
@@ -37,13 +33,13 @@ def source(tmp_path) -> Path:
 
 
 def test_build_and_info_do_the_main_job(source, tmp_path):
-    built = diln("corpus", "build", source, "-o", tmp_path / "corpus")
-    assert built.returncode == 0, built.stderr
-    assert "reading 'body' as text, 'id' as id, 'headline' as title, 'date' as date" in built.stderr
-    assert "documents without a token of the vocabulary: 1" in built.stdout
-    info = diln("corpus", "info", tmp_path / "corpus", "--json")
-    assert info.returncode == 0
-    found = json.loads(info.stdout)
+    built = in_its_own_process("corpus", "build", source, "-o", tmp_path / "corpus")
+    assert built.code == 0, built.err
+    assert "reading 'body' as text, 'id' as id, 'headline' as title, 'date' as date" in built.err
+    assert "documents without a token of the vocabulary: 1" in built.out
+    info = in_its_own_process("corpus", "info", tmp_path / "corpus", "--json")
+    assert info.code == 0
+    found = info.json
     assert (found["documents"], found["empty_documents"]) == (3, 1)
     assert found["dates"] == ["2019-05-06", "2021-03-04"]
     assert found["terms"]["foxes"] == 1
@@ -61,9 +57,9 @@ def test_every_option_reaches_the_rule(source, tmp_path):
         *("--min-df", "1", "--max-df", "0.9", "--max-terms", "50", "--min-tokens", "1", "--drop-duplicates"),
         *("--no-text", "--jobs", "1", "--quiet", "--json"),
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    rule = TextRule.from_json(json.loads(done.stdout)["rule"])
+    assert done.code == 0, done.err
+    assert done.err == ""
+    rule = TextRule.from_json(done.json["rule"])
     assert rule == TextRule(
         alphabet="ascii", lowercase=False, min_length=2, stop_words=["lazy"], ngram_range=(1, 2), min_df=1, max_df=0.9,
         max_terms=50, min_tokens=1, drop_duplicates=True, keep_text=False,
@@ -75,12 +71,12 @@ def test_every_option_reaches_the_rule(source, tmp_path):
 
 
 def test_append_adds_documents_and_terms(source, tmp_path):
-    assert diln("corpus", "build", source, "-o", tmp_path / "corpus", "-q").returncode == 0
+    assert diln("corpus", "build", source, "-o", tmp_path / "corpus", "-q").code == 0
     more = tmp_path / "more.txt"
     more.write_text("A zebra and a fox\n")
     done = diln("corpus", "append", more, tmp_path / "corpus", "--grow", "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["documents"] == 4
+    assert done.code == 0, done.err
+    assert done.json["documents"] == 4
     assert Corpus.open(tmp_path / "corpus").vocabulary[-1] == "zebra"
 
 
@@ -92,7 +88,7 @@ def test_counts_are_built_with_their_vocabulary(tmp_path):
         *("corpus", "build", tmp_path / "docword.toy.txt.gz", "--vocabulary", tmp_path / "vocab.toy.txt"),
         *("-o", tmp_path / "corpus"),
     )
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     corpus = Corpus.open(tmp_path / "corpus")
     assert corpus.vocabulary == ["fox", "dog", "hen"]
     assert corpus.counts.toarray().tolist() == [[2, 0, 1], [0, 5, 0]]
@@ -130,56 +126,56 @@ def _write(path: Path, data: bytes) -> Path:
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_one_sentence_and_exit_code_2(case, tmp_path):
+def test_bad_input_is_one_sentence_and_exit_code_2(case, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     make, options, message = BAD[case]
-    done = diln(
-        "corpus", "build", make(tmp_path), "-o", tmp_path / "corpus", *options, env={**os.environ, "COLUMNS": "200"}
-    )
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
+    done = diln("corpus", "build", make(tmp_path), "-o", tmp_path / "corpus", *options)
+    assert done.code == 2
+    assert message in done.err
+    assert "Traceback" not in done.err
+    assert done.out == ""
     assert not (tmp_path / "corpus").exists()
-    if "Usage" not in done.stderr:
-        assert done.stderr.splitlines()[-1].startswith("error: ")
+    if "Usage" not in done.err:
+        assert done.err.splitlines()[-1].startswith("error: ")
 
 
 def test_a_damaged_corpus_is_one_sentence_and_exit_code_2(source, tmp_path):
-    assert diln("corpus", "build", source, "-o", tmp_path / "corpus", "-q").returncode == 0
+    assert diln("corpus", "build", source, "-o", tmp_path / "corpus", "-q").code == 0
     victim = next((tmp_path / "corpus").glob("*/text.npy"))
     data = bytearray(victim.read_bytes())
     data[-1] ^= 1
     victim.write_bytes(data)
     done = diln("corpus", "info", tmp_path / "corpus")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count("\n") == 1
-    assert "checksum" in done.stderr
+    assert (done.code, done.out) == (2, "")
+    assert done.err.count("\n") == 1
+    assert "checksum" in done.err
 
 
 def test_a_corpus_is_not_replaced_unless_forced(source, tmp_path):
-    assert diln("corpus", "build", source, "-o", tmp_path / "corpus", "-q").returncode == 0
+    assert diln("corpus", "build", source, "-o", tmp_path / "corpus", "-q").code == 0
     again = diln("corpus", "build", source, "-o", tmp_path / "corpus", "-q")
-    assert (again.returncode, "--force" in again.stderr) == (2, True)
-    assert diln("corpus", "build", source, "-o", tmp_path / "corpus", "-q", "--force").returncode == 0
+    assert (again.code, "--force" in again.err) == (2, True)
+    assert diln("corpus", "build", source, "-o", tmp_path / "corpus", "-q", "--force").code == 0
 
 
 def test_a_warning_is_a_line_without_code(tmp_path):
     (tmp_path / "a.txt").write_text("我喜欢在公园里散步。\n狐狸跳过了懒狗。\n", encoding="utf-8")
     done = diln("corpus", "build", tmp_path / "a.txt", "-o", tmp_path / "corpus")
-    assert done.returncode == 0
-    assert done.stderr.startswith("warning: ")
-    assert "tokenizer" in done.stderr
-    assert "warnings.warn" not in done.stderr
+    assert done.code == 0
+    assert done.err.startswith("warning: ")
+    assert "tokenizer" in done.err
+    assert "warnings.warn" not in done.err
 
 
-def long_source(tmp_path) -> Path:
+def long_source(tmp_path, n_docs: int) -> Path:
     path = tmp_path / "long.txt"
-    path.write_text("\n".join(f"the fox number {'abcdefghij'[j % 10] * 5} jumps " * 20 for j in range(120_000)))
+    path.write_text("\n".join(f"the fox number {'abcdefghij'[j % 10] * 5} jumps " * 20 for j in range(n_docs)))
     return path
 
 
 def test_interrupting_a_build_says_so_and_leaves_nothing(tmp_path):
-    command = [sys.executable, "-m", "diln", "corpus", "build", long_source(tmp_path), "-o", tmp_path / "corpus", "-j1"]
+    source = long_source(tmp_path, 120_000)
+    command = [sys.executable, "-m", "diln", "corpus", "build", source, "-o", tmp_path / "corpus", "-j1"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     while not any((tmp_path / "corpus").glob(".raw-*")):
         time.sleep(0.02)
@@ -193,7 +189,8 @@ def test_interrupting_a_build_says_so_and_leaves_nothing(tmp_path):
 
 def test_progress_is_shown_on_a_terminal_only(tmp_path):
     main, side = pty.openpty()
-    command = [sys.executable, "-m", "diln", "corpus", "build", long_source(tmp_path), "-o", tmp_path / "corpus", "-j1"]
+    source = long_source(tmp_path, 50_000)
+    command = [sys.executable, "-m", "diln", "corpus", "build", source, "-o", tmp_path / "corpus", "-j1"]
     env = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
     process = subprocess.Popen(command, stderr=side, stdout=subprocess.PIPE, text=True, env=env)
     os.close(side)
@@ -212,9 +209,9 @@ def test_progress_is_shown_on_a_terminal_only(tmp_path):
     assert b"documents" in shown
     assert b"/s" in shown
     assert b"left" in shown
-    assert "120,000" in printed
+    assert "50,000" in printed
     quiet = diln("corpus", "info", tmp_path / "corpus")
-    assert quiet.stderr == ""
+    assert quiet.err == ""
 
 
 @pytest.mark.parametrize(
@@ -232,21 +229,21 @@ def test_every_command_explains_itself(args):
 
 
 def test_the_version_is_printed():
-    assert diln("--version").stdout == f"diln {__version__}\n"
+    assert in_its_own_process("--version").out == f"diln {__version__}\n"
 
 
 def test_output_that_cannot_be_encoded_is_escaped(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "fox", "label": "\\ud800x"}\n{"text": "dog", "label": "b"}\n')
     env = {**os.environ, "PYTHONIOENCODING": "cp1252"}
-    assert diln("corpus", "build", tmp_path / "a.jsonl", "-o", tmp_path / "corpus", env=env).returncode == 0
-    assert diln("corpus", "info", tmp_path / "corpus", env=env).returncode == 0
-    shown = diln("corpus", "info", tmp_path / "corpus", "--json", env=env)
-    assert json.loads(shown.stdout)["labels"] == {"\ud800x": 1, "b": 1}
+    assert diln("corpus", "build", tmp_path / "a.jsonl", "-o", tmp_path / "corpus").code == 0
+    assert in_its_own_process("corpus", "info", tmp_path / "corpus", env=env).code == 0
+    shown = in_its_own_process("corpus", "info", tmp_path / "corpus", "--json", env=env)
+    assert shown.json["labels"] == {"\ud800x": 1, "b": 1}
 
 
 def test_a_corpus_built_with_a_tokenizer_says_so_when_added_to(tmp_path):
     Corpus.from_texts(["fox dog"], tokenizer=str.split).save(tmp_path / "corpus")
     (tmp_path / "a.txt").write_text("fox\n")
     done = diln("corpus", "append", tmp_path / "a.txt", tmp_path / "corpus")
-    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
-    assert "tokenizer" in done.stderr
+    assert (done.code, "Traceback" in done.err) == (2, False)
+    assert "tokenizer" in done.err

@@ -1,4 +1,4 @@
-"""What becomes of errors that no command expects, of warnings, and of numbers that JSON does not have."""
+"""What every command has: described options, one sentence for errors and warnings, JSON without odd numbers."""
 
 import json
 import signal
@@ -6,9 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
+import typer
 from commands import diln
 
 from diln.cli.console import plain_warnings, say_json, told_of_interrupts
+from diln.cli.main import app
 from diln.errors import WorkerError
 from diln.models.fitted import Fitted
 
@@ -90,3 +92,26 @@ def test_json_has_null_for_numbers_that_are_none(capsys):
         "a": None, "b": [1.5, None], "c": {"d": [None, 2]}, "e": "NaN", "f": True,
     }  # fmt: skip
     assert printed.count("\n") == 1
+
+
+def commands(group, name="diln"):
+    """Every command, by its words."""
+    for part, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{name} {part}")
+        else:
+            yield f"{name} {part}", command
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_argument_and_option_is_described_in_a_sentence(name):
+    texts = {None: COMMANDS[name].help, **{one.name: one.help for one in COMMANDS[name].params}}
+    assert {part: text for part, text in texts.items() if not text or text.strip()[-1] not in ".)"} == {}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example_of_its_use(name):
+    assert name in COMMANDS[name].epilog

@@ -153,7 +153,6 @@ def test_the_command_needs_a_corpus_and_a_model(shelf, tmp_path):
     done = diln("metrics", tmp_path / "nothing", "--corpus", shelf / "corpus")
     assert (done.code, done.out) == (2, "")
     assert "there is no model here" in done.err
-    assert "Example" in diln("metrics", "--help").out
 
 
 def test_perplexity_comes_with_its_standard_error(shelf):

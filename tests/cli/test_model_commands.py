@@ -418,13 +418,6 @@ def test_draws_are_for_the_method_of_draws(shelf, monkeypatch):
     assert "--draws is for --method draws" in done.err
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "transform", "evaluate"])
-def test_every_command_explains_itself(command):
-    shown = diln(command, "--help")
-    assert shown.code == 0
-    assert "Example" in shown.out
-
-
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_tables_fit_the_line(width, shelf, chained, monkeypatch):
     monkeypatch.setattr(console.OUT, "width", width)

@@ -501,10 +501,10 @@ def small_blocks(monkeypatch):
         diln.corpus.readers.lines,
         diln.corpus.readers.plain,
         diln.corpus.readers.table,
-        diln.corpus.python,
+        diln.corpus.in_memory,
     ):
         monkeypatch.setattr(module, "BLOCK_BYTES", 64)
-    monkeypatch.setattr(diln.corpus.python, "BLOCK_DOCS", 7)
+    monkeypatch.setattr(diln.corpus.in_memory, "BLOCK_DOCS", 7)
     monkeypatch.setattr(diln.corpus.matrix, "BLOCK_ENTRIES", 10)
     monkeypatch.setattr(ParquetSource, "BATCH", 7)
 

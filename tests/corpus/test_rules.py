@@ -183,7 +183,7 @@ TEXTS = [f"elk dog{number} cat" for number in range(8)]
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(diln.corpus.python, "BLOCK_BYTES", 20)
+    monkeypatch.setattr(diln.corpus.in_memory, "BLOCK_BYTES", 20)
 
 
 def test_a_tokenizer_that_cannot_be_sent_to_workers_says_what_to_do(small_blocks):

@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 from pathlib import Path
 
@@ -456,22 +455,34 @@ def _command(pid: int) -> str:
 
 
 KILL = """
-import os, signal, sys
+import json, os, signal, sys
 import diln.corpus.building as building, diln.corpus.store as store, diln.files as files
 from diln.corpus.in_memory import TextsSource
 import diln.corpus.in_memory
 diln.corpus.in_memory.BLOCK_BYTES = 100
-building_home, name, nth = {point!r}
-home = {{"sink": building.DiskSink, "building": building, "files": files, "manifest": store.Manifest,
-         "path": store.Path}}[building_home]
-whole, calls = getattr(home, name), [0]
-def fatal(*args, **kwargs):
-    calls[0] += 1
-    if calls[0] > nth:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return whole(*args, **kwargs)
-setattr(home, name, fatal)
-building.build(TextsSource(["new fox number %d" % j for j in range(60)], {{}}), sys.argv[1], overwrite=True, max_df=1.0)
+HOMES = {"sink": building.DiskSink, "building": building, "files": files, "manifest": store.Manifest,
+         "path": store.Path}
+
+def build(directory):
+    texts = ["new fox number %d" % j for j in range(60)]
+    building.build(TextsSource(texts, {}), directory, overwrite=True, max_df=1.0)
+
+def die_at(home, name, nth):
+    whole, calls = getattr(HOMES[home], name), [0]
+    def fatal(*args, **kwargs):
+        calls[0] += 1
+        if calls[0] > nth:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return whole(*args, **kwargs)
+    setattr(HOMES[home], name, fatal)
+
+build(sys.argv[1])  # once whole, so that those to be killed find all that they import
+for point, directory in json.loads(sys.argv[2]):
+    if os.fork() == 0:
+        die_at(*point)
+        build(directory)
+        os._exit(0)
+    print(os.WTERMSIG(os.wait()[1]))
 """
 
 POINTS = [
@@ -486,18 +497,31 @@ POINTS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory):
+    """Directories with and without an older corpus, after a build in each was killed at a point."""
+    home = tmp_path_factory.mktemp("killed")
+    made = {(point, there): home / f"{place}-{there}" for place, point in enumerate(POINTS) for there in (True, False)}
+    for (_, there), directory in made.items():
+        if there:
+            build(texts_source(), directory)
+    jobs = json.dumps([(point, str(directory)) for (point, _), directory in made.items()])
+    env = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # a process of several threads is not to be forked
+    command = [sys.executable, "-c", KILL, str(home / "whole"), jobs]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    assert done.stdout.split() == [str(int(signal.SIGKILL))] * len(made), done.stderr
+    return made
+
+
 @pytest.mark.parametrize("point", POINTS, ids=str)
 @pytest.mark.parametrize("there", [True, False], ids=["old corpus", "no corpus"])
-def test_a_build_killed_at_any_point_leaves_the_old_corpus_or_the_new_one(tmp_path, point, there):
-    directory = tmp_path / "corpus"
-    old = build(texts_source(), directory).counts.toarray() if there else None
-    code = textwrap.dedent(KILL).format(point=point)
-    done = subprocess.run([sys.executable, "-c", code, str(directory)], capture_output=True, text=True, check=False)
-    assert done.returncode == -signal.SIGKILL, done.stderr
+def test_a_build_killed_at_any_point_leaves_the_old_corpus_or_the_new_one(killed, tmp_path, point, there):
+    directory = killed[point, there]
     if point == ("files", "sweep", 1):
         assert len(Corpus.open(directory, check=True)) == 60
     elif there:
-        np.testing.assert_array_equal(Corpus.open(directory, check=True).counts.toarray(), old)
+        old = build(texts_source(), tmp_path / "old")
+        np.testing.assert_array_equal(Corpus.open(directory, check=True).counts.toarray(), old.counts.toarray())
     else:
         with pytest.raises(StoreError, match="there is no corpus here"):
             Corpus.open(directory)

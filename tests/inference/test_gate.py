@@ -15,15 +15,16 @@ from diln.inference.weights.gate import (
     gate_gradient,
     gate_step,
     gate_value,
-    located,
+    new_gate,
     open_gate,
     packed_pairs,
     solve_in_place,
+    with_intercepts,
 )
 
 
 @dataclass
-class Gate:
+class Problem:
     """One document's problem in (u, s), with the scratch that the kernels want."""
 
     ell: np.ndarray  # (T, d)
@@ -35,30 +36,31 @@ class Gate:
     def __post_init__(self):
         size, dims = self.ell.shape
         self.a = self.a0 + self.n
-        self.ells = located(self.ell)
+        self.ells = with_intercepts(self.ell)
         self.pairs = packed_pairs(self.ells, self.real)
-        self.psi, self.sigma, self.soft = np.full((3, size), np.nan)
-        self.bits = np.empty(size, np.int64)
-        self.gradient, self.step, self.moved = np.full((3, dims + 1), np.nan)
-        self.matrix = np.full((dims + 1, dims + 1), np.nan)
-        self.row = np.full(self.pairs.shape[1], np.nan, self.real)
-        self.used, self.rest = np.empty(size, np.int64), np.full(size, np.nan)
-        self.column = np.full(dims + 1, np.nan)
+        bits, row = np.empty(size, np.int64), np.full(self.pairs.shape[1], np.nan, self.real)
+        self.psi, self.sigma, self.soft = values = np.full((3, size), np.nan)
+        self.gradient, self.matrix = np.full(dims + 1, np.nan), np.full((dims + 1, dims + 1), np.nan)
+        x, step, moved, column = np.full((4, dims + 1), np.nan)
+        self.gate = Problem(
+            x, *values, bits, bits.view(np.float64), self.gradient, step, moved, self.matrix, row,
+            np.empty(size, np.int64), np.full(size, np.nan), column,
+        )  # fmt: skip
 
     def values(self, x):
         """f(u, s); psi, sigma and soft are set."""
-        open_gate(self.ells, x, self.psi, self.sigma, self.soft, self.bits, self.bits.view(np.float64))
+        open_gate(self.ells, x, self.gate)
         return gate_value(x, self.n, self.a, self.psi, self.soft)
 
     def slope(self, x):
         self.values(x)
-        gate_gradient(self.ells, x, self.n, self.a, self.sigma, self.rest, self.gradient)
+        gate_gradient(self.ells, x, self.n, self.a, self.sigma, self.gate.rest, self.gradient)
         return self.gradient.copy()
 
     def curvature(self, x):
         """The whole matrix, from its lower triangle."""
         self.values(x)
-        gate_curvature(self.pairs, self.a, self.sigma, self.row, self.used, self.matrix)
+        gate_curvature(self.pairs, self.a, self.sigma, self.gate.row, self.gate.used, self.matrix)
         return np.tril(self.matrix) + np.tril(self.matrix, -1).T
 
     def move(self, x):
@@ -67,11 +69,10 @@ class Gate:
         return self.move_on(x)
 
     def move_on(self, x):
-        return gate_step(
-            self.ells, self.pairs, self.n, self.a, x, self.psi, self.sigma, self.soft, self.bits,
-            self.bits.view(np.float64), self.gradient, self.step, self.moved, self.matrix, self.row, self.used,
-            self.rest, self.column,
-        )  # fmt: skip
+        self.gate.x[:] = x
+        promised = gate_step(self.ells, self.pairs, self.n, self.a, self.gate)
+        x[:] = self.gate.x
+        return promised
 
     def objective(self, x):
         return oracle.doc_objective(x[:-1], x[-1], self.n, self.a0, self.ell)
@@ -84,7 +85,7 @@ class Gate:
 
 def some_gate(rng, n_topics=23, n_dims=4, spread=1.0, tokens=30.0, real=np.float64):
     n = rng.gamma(0.3, tokens / n_topics / 0.3, n_topics) + 1e-12
-    return Gate(rng.normal(size=(n_topics, n_dims)) * spread, n, rng.gamma(0.5, size=n_topics) + 1e-8, real)
+    return Problem(rng.normal(size=(n_topics, n_dims)) * spread, n, rng.gamma(0.5, size=n_topics) + 1e-8, real)
 
 
 SPREADS = [0.0, 1e-6, 0.3, 3.0, 100.0]
@@ -96,7 +97,7 @@ def test_gate_values_are_their_numpy_line(spread, n_topics):
     rng = np.random.default_rng(9)
     gate, x = some_gate(rng, n_topics, spread=spread), rng.normal(size=5)
     value = gate.values(x)
-    psi = located(gate.ell).T @ x
+    psi = with_intercepts(gate.ell).T @ x
     np.testing.assert_allclose(gate.psi, psi, rtol=0, atol=1e-14 * (1 + spread * 20))
     np.testing.assert_allclose(gate.sigma, expit(gate.psi), rtol=1e-13, atol=1e-300)
     np.testing.assert_allclose(gate.soft, np.logaddexp(0, gate.psi), rtol=1e-13, atol=1e-300)
@@ -159,7 +160,7 @@ def test_gate_curvature_stays_positive_definite_when_small_topics_are_left_out(r
 
 
 def test_gate_curvature_of_topics_that_do_not_matter_is_the_priors():
-    gate = Gate(np.ones((3, 2)), np.full(3, 1e-6), np.full(3, 1e-6))
+    gate = Problem(np.ones((3, 2)), np.full(3, 1e-6), np.full(3, 1e-6))
     matrix = gate.curvature(np.zeros(3))
     np.testing.assert_array_equal(matrix[:2], np.eye(3)[:2])
     assert matrix[2, 2] == pytest.approx(3 * 2e-6 / 4, rel=2e-6)
@@ -209,7 +210,7 @@ def random_gate(rng, real):
     n_topics, n_dims = int(rng.integers(1, 40)), int(rng.integers(1, 8))
     n = rng.gamma(0.2, size=n_topics) * 10.0 ** rng.uniform(-6, 5)
     a0 = np.maximum(rng.gamma(0.3, size=n_topics) * 10.0 ** rng.uniform(-4, 3), 1e-8)
-    gate = Gate(rng.normal(size=(n_topics, n_dims)) * 10.0 ** rng.uniform(-4, 1.5), n, a0, real)
+    gate = Problem(rng.normal(size=(n_topics, n_dims)) * 10.0 ** rng.uniform(-4, 1.5), n, a0, real)
     x = rng.normal(size=n_dims + 1) * 10.0 ** rng.uniform(-3, 1.5)
     x[-1] += np.log(max(n.sum(), 1e-300) / a0.sum()) if rng.random() < 0.7 else 0
     return gate, x
@@ -245,6 +246,18 @@ def test_gate_step_leaves_values_of_where_it_went(real):
         gate.values(x)
         for kept, right in zip(left, (gate.psi, gate.sigma, gate.soft), strict=True):
             np.testing.assert_array_equal(kept, right)
+
+
+def test_memory_for_a_gate_is_wide_enough_for_whole_vectors():
+    for dims in (0, 1, 3, 4, 7):
+        ells = with_intercepts(np.ones((5, dims)))
+        gate = new_gate(ells, packed_pairs(ells, np.float32))
+        assert gate.x.shape == gate.step.shape == (dims + 1,)
+        assert gate.column.size >= dims + 1
+        assert gate.column.size % 4 == 0
+        assert gate.matrix.shape == (dims + 1, gate.column.size)
+        assert not gate.matrix.any()
+        assert (gate.sigma == 1).all()
 
 
 def test_gate_step_promises_what_newton_promises():
@@ -286,7 +299,7 @@ def test_without_locations_the_gate_is_the_hdps(n_dims, tokens):
     """ell = 0: e^s = N / beta, and u = 0."""
     rng = np.random.default_rng(20)
     n, a0 = rng.dirichlet(np.ones(12)) * tokens, rng.gamma(1.0, size=12)
-    gate, x = Gate(np.zeros((12, n_dims)), n, a0), np.full(n_dims + 1, 0.5)
+    gate, x = Problem(np.zeros((12, n_dims)), n, a0), np.full(n_dims + 1, 0.5)
     for _ in range(40):
         gate.move(x)
     np.testing.assert_allclose(x[:-1], 0, atol=1e-12)

@@ -6,9 +6,12 @@ from scipy import stats
 from scipy.special import digamma, gammaln, logsumexp, softmax, xlogy
 
 from diln.engine.threads import Threads
-from diln.inference.variational import loops
-from diln.inference.variational.documents import Documents
+from diln.inference.loops import sweeps
+from diln.inference.posterior import OnlineStep
+from diln.inference.variational import run as passes
+from diln.inference.variational.documents import DocumentBeliefs, Limits
 from diln.inference.variational.posterior import VariationalPosterior
+from diln.inference.variational.run import VariationalPlan, VariationalRun
 from diln.inference.weights.gaussian import (
     GaussianWeights,
     believed,
@@ -42,7 +45,7 @@ class Case:
         self.documents.locations += rng.normal(size=self.documents.locations.shape)
 
     def visit(self, turns=3):
-        visited = self.posterior.visit(self.counts, self.documents, turns, 0.0, ONE)
+        visited = self.posterior.visit(self.counts, self.documents, Limits(turns, 0.0), ONE)
         self.phi = [
             self.posterior.expected[np.flatnonzero(row)] * visited.theta[m]
             for m, row in enumerate(self.counts.toarray())
@@ -83,8 +86,7 @@ def test_the_bound_that_is_monitored_is_the_full_bound():
     for seed in range(25):
         case = Case(seed)
         topics = case.posterior.topic_term(ONE)
-        summary = case.visit(5).summary
-        ours = topics + summary.bound + sum(case.weights.terms().values())
+        ours = topics + case.visit(5).sums.bound + sum(case.weights.terms().values())
         assert ours == pytest.approx(case.bound()[0], rel=1e-10)
 
 
@@ -100,7 +102,7 @@ def test_no_block_lowers_the_bound():
                 if name == "topics":
                     case.posterior.gather(case.counts, visited, 0.0, 1.0, ONE)
                 if name == "gaussian":
-                    case.weights.update(visited.summary, case.documents, 1.0, 1.0, ONE)
+                    case.weights.update(visited.sums, case.documents, 1.0, 1.0, ONE)
                 after, slack = case.bound()
                 least[name] = min(least[name], (after - value) / abs(value))
                 assert after >= value - slack, (name, seed)
@@ -113,7 +115,7 @@ def test_mean_and_covariance_are_at_the_maximum():
     for seed in range(10):
         case = Case(seed)
         visited = case.visit(4)
-        case.weights.update(visited.summary, case.documents, 1.0, 1.0, ONE)
+        case.weights.update(visited.sums, case.documents, 1.0, 1.0, ONE)
         best, slack = case.bound()
         rng = np.random.default_rng(seed)
         mean, sigma = case.weights.mean.copy(), case.weights.sigma.copy()
@@ -134,9 +136,13 @@ def test_the_monitored_bound_never_falls_in_single_precision():
     counts[5] = 0
     weights = GaussianWeights(np.zeros(6), np.eye(6), 6.0)
     posterior = VariationalPosterior(rng.gamma(1.0, 1.0, (30, 6)).astype(np.float32), 0.1, weights)
-    plan = loops.Plan(60, 0.0, 10, 0.7, 1.0, 50, 0.0, 0)
+    plan = VariationalPlan(60, 0.0, 0.0, 0)
     bounds = []
-    loops.batch(posterior, as_rows(counts), plan, ONE, lambda progress: bounds.append(progress.bound), lambda: 0.0)
+    sweeps(
+        VariationalRun(posterior, as_rows(counts), plan, lambda: 0.0),
+        ONE,
+        lambda progress: bounds.append(progress.bound),
+    )
     assert np.diff(bounds).min() >= -1e-7 * abs(bounds[-1])
     assert bounds[-1] > bounds[0]
 
@@ -144,12 +150,12 @@ def test_the_monitored_bound_never_falls_in_single_precision():
 def test_a_stochastic_step_of_length_one_with_all_documents_is_a_batch_pass():
     rng = np.random.default_rng(4)
     counts, statistics = as_rows(rng.poisson(0.8, (40, 20))), rng.gamma(1.0, 1.0, (20, 5)).astype(np.float32)
-    plan = loops.Plan(1, 0.0, 40, 0.7, 1.0, loops.TURNS, 1e-3, 0)
+    plan = VariationalPlan(1, 0.0, 1e-3, 0)
     batch, stochastic = (
         VariationalPosterior(statistics.copy(), 0.1, GaussianWeights(np.zeros(5), np.eye(5), 5.0)) for _ in "ab"
     )
-    loops.batch(batch, counts, plan, ONE, lambda progress: None, lambda: 0.0)
-    loops.step(stochastic, counts, 1.0, 1.0, plan, ONE)
+    sweeps(VariationalRun(batch, counts, plan, lambda: 0.0), ONE, lambda progress: None)
+    stochastic.learn(counts, OnlineStep(0, 1.0, 1.0, passes.TURNS, 1e-3), ONE)
     for name, value in batch.tensors().items():
         np.testing.assert_array_equal(stochastic.tensors()[name], value, err_msg=name)
 
@@ -159,7 +165,7 @@ def test_moments_of_batches_are_unbiased_and_fade():
     case.visit(4)
     whole, q = moments_of(case.documents), case.documents
     rows = np.random.default_rng(0).permutation(8).reshape(4, 2)
-    parts = [moments_of(Documents(q.tokens[one], q.locations[one], q.intercepts[one], q.spreads[one])) for one in rows]
+    parts = [moments_of(DocumentBeliefs(*(array[one] for array in q))) for one in rows]
     np.testing.assert_allclose(sum(parts), whole, rtol=1e-12)
     number = int((np.diff(case.counts.indptr) > 0).sum())
     assert whole[0, 0] == number < 8

@@ -7,7 +7,9 @@ from scipy.special import expit, logsumexp
 from twins import each_real
 
 from diln.engine.threads import Threads
+from diln.inference.data import Entries
 from diln.inference.predict import held_out, log_likelihood, mean_log_likelihood
+from diln.inference.variational.documents import Limits
 from diln.inference.variational.posterior import VariationalPosterior
 from diln.inference.weights.dirichlet import DirichletWeights
 from diln.inference.weights.gamma_process import StickWeights
@@ -21,6 +23,11 @@ def as_counts(x):
     rows = csr_array(np.asarray(x, np.float32))
     rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int64)
     return rows
+
+
+def entries(x):
+    rows = as_counts(x)
+    return Entries(rows.indptr, rows.indices, rows.data)
 
 
 def some_weights(kind, rng, n_topics, beta=5.0):
@@ -42,7 +49,7 @@ def some_posterior(kind, rng, n_terms=40, n_topics=6, beta=5.0):
 
 def inferred(posterior, x):
     with Threads(1) as threads:
-        return posterior.settled(as_counts(x), 100, 1e-6, threads)
+        return posterior.first_beliefs(as_counts(x), Limits(100, 1e-6), threads)
 
 
 def proportions(posterior, x):
@@ -73,8 +80,7 @@ def test_held_out_is_its_numpy_line(real, n_topics, spread):
     counts[3] = 0
     eta = np.ascontiguousarray(rng.dirichlet(np.full(50, spread), n_topics).T + 1e-9, real)
     theta = rng.dirichlet(np.full(n_topics, spread), 20).astype(real)
-    rows, out = as_counts(counts), np.full(20, np.nan)
-    held_out(rows.indptr, rows.indices, rows.data, eta, theta, 0, 20, out)
+    out = held_out(entries(counts), eta, theta)
     right = log_probability(counts, eta, theta)
     tolerance = (2e-6 if real is np.float32 else 1e-14) * (
         1 + counts.sum(axis=1) + np.abs(right) * (real is np.float64)
@@ -90,16 +96,9 @@ def test_held_out_knows_tiny_probabilities_and_huge_counts(real, scale):
     counts = rng.integers(0, 10**6, size=(5, 9))
     eta = (rng.uniform(0.5, 1, size=(9, 4)) * scale).astype(real)
     theta = rng.dirichlet(np.ones(4), 5).astype(real)
-    rows, out = as_counts(counts), np.full(5, np.nan)
-    held_out(rows.indptr, rows.indices, rows.data, eta, theta, 0, 5, out)
+    out = held_out(entries(counts), eta, theta)
     tolerance = 1e-6 if real is np.float32 else 1e-13
     np.testing.assert_allclose(out, log_probability(counts, eta, theta), rtol=tolerance, atol=tolerance * counts.sum())
-
-
-def test_held_out_leaves_other_documents_alone():
-    rows, out = as_counts(np.ones((6, 3))), np.full(6, 1.0)
-    held_out(rows.indptr, rows.indices, rows.data, np.full((3, 2), 0.25), np.full((6, 2), 0.5), 2, 4, out)
-    np.testing.assert_allclose(out, [1, 1, 3 * np.log(0.25), 3 * np.log(0.25), 1, 1], rtol=1e-14)
 
 
 def test_log_likelihood_is_the_same_with_any_number_of_threads():
@@ -190,7 +189,7 @@ def test_a_drawn_likelihood_of_a_sharp_posterior_is_the_plug_in(kind):
         documents = inferred(posterior, counts)
         documents.tokens *= np.float32(sharpness)
         sharp = VariationalPosterior((posterior.statistics + 1) * np.float32(sharpness), 0.1, posterior.weights)
-        sharp.settled = lambda *_, found=documents: found
+        sharp.first_beliefs = lambda *_, found=documents: found
         with Threads(1) as threads:
             plug_in = log_likelihood(sharp.topic_word(), proportions(sharp, counts), hidden, threads)
             gaps.append(np.abs(drawn(sharp, counts, hidden, 5, 10, threads) - plug_in).max())

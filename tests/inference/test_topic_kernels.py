@@ -8,9 +8,17 @@ from scipy.special import digamma, gammaln
 from twins import each_real
 
 from diln.engine.threads import Threads
-from diln.inference.emissions.multinomial import FLOOR, expected_topics, gather_statistics, topic_term
-from diln.inference.variational.documents import Summary
-from diln.inference.variational.posterior import TERMS_AT_ONCE, VariationalPosterior, Visited, shares, whole_like
+from diln.inference.data import TermCounts
+from diln.inference.emissions.multinomial import (
+    FLOOR,
+    TermShard,
+    TokenSteps,
+    expected_topics,
+    gather_statistics,
+    topic_terms,
+)
+from diln.inference.variational.documents import DocumentSums, integers_like
+from diln.inference.variational.posterior import TERMS_AT_ONCE, VariationalPosterior, VisitedDocuments
 from diln.inference.weights.dirichlet import DirichletWeights
 
 # Statistics
@@ -32,6 +40,12 @@ def by_term(ratio, real):
     return columns.indptr.astype(np.int64), columns.indices.astype(np.int32), places, rows.data.astype(real)
 
 
+def gather(ratio, theta, topics, share, keep, out):
+    """The step of all terms at once; ``out`` is changed."""
+    indptr, rows, places, ratios = by_term(ratio, theta.dtype)
+    gather_statistics(TermShard(indptr, rows, places, topics, out), TokenSteps(ratios, theta, share, keep))
+
+
 @each_real
 @pytest.mark.parametrize("n_topics", [1, 7, 8, 37])
 @pytest.mark.parametrize(("share", "keep"), [(1.0, 0.0), (1.0, 1.0), (250.0, 0.9), (1e-3, 0.5)])
@@ -41,7 +55,7 @@ def test_gather_statistics_is_its_numpy_line(real, n_topics, share, keep):
     theta = (10.0 ** rng.uniform(-12, 2, size=(9, n_topics))).astype(real)
     topics, old = (10.0 ** rng.uniform(-12, 0, size=(2, 10, n_topics))).astype(real)
     out = old.copy()
-    gather_statistics(*by_term(ratio, real), theta, topics, 0, 10, share, keep, out)
+    gather(ratio, theta, topics, share, keep, out)
     right = keep * old.astype(np.float64) + share * topics.astype(np.float64) * (ratio.T @ theta)
     np.testing.assert_allclose(out, right, rtol=2e-6 if real is np.float32 else 1e-14)
     np.testing.assert_allclose(out[0], real(keep) * old[0], rtol=1e-7)
@@ -57,20 +71,9 @@ def test_gather_statistics_holds_at_tiny_and_huge_values(real, topic_scale, weig
     topics = (rng.uniform(0.5, 1, size=(10, 5)) * topic_scale).astype(real)
     out = np.empty((10, 5), real)
     out[:] = 1
-    gather_statistics(*by_term(ratio, real), theta, topics, 0, 10, 1.0, 0.5, out)
+    gather(ratio, theta, topics, 1.0, 0.5, out)
     right = 0.5 + topics.astype(np.float64) * (ratio.T @ theta)
     np.testing.assert_allclose(out, right, rtol=2e-6 if real is np.float32 else 1e-14)
-
-
-@each_real
-def test_gather_statistics_leaves_other_terms_alone(real):
-    rng = np.random.default_rng(3)
-    ratio, theta, topics = some_ratios(rng), np.ones((9, 4), real), np.ones((10, 4), real)
-    whole, part = np.zeros((10, 4), real), np.full((10, 4), -1, real)
-    gather_statistics(*by_term(ratio, real), theta, topics, 0, 10, 1.0, 0.0, whole)
-    gather_statistics(*by_term(ratio, real), theta, topics, 3, 7, 1.0, 0.0, part)
-    np.testing.assert_array_equal(part[3:7], whole[3:7])
-    assert (np.delete(part, slice(3, 7), axis=0) == -1).all()
 
 
 @each_real
@@ -78,14 +81,14 @@ def test_a_posterior_gathers_the_same_bits_with_any_number_of_threads(real):
     rng = np.random.default_rng(4)
     counts = csr_array(rng.poisson(0.3, size=(40, 3 * TERMS_AT_ONCE // 2)).astype(np.float32))
     theta, ratio = rng.gamma(1.0, size=(40, 6)).astype(real), rng.gamma(1.0, size=counts.nnz).astype(real)
-    nothing = Summary(np.zeros(6), np.zeros(6), 0.0, 0.0, 0.0, 0.0)
+    nothing = DocumentSums(np.zeros(6), np.zeros(6), 0.0, 0.0, 0.0, 0.0)
     found = []
     for n_jobs in (1, 2):
         statistics = np.ones((counts.shape[1], 6), real)
         posterior = VariationalPosterior(statistics, 0.1, DirichletWeights(np.ones(6), False))
         with Threads(n_jobs) as threads:
             posterior.refresh(threads)
-            posterior.gather(counts, Visited(nothing, theta, ratio), 0.5, 2.0, threads)
+            posterior.gather(counts, VisitedDocuments(nothing, theta, ratio), 0.5, 2.0, threads)
         found.append(posterior)
     np.testing.assert_array_equal(found[0].statistics, found[1].statistics)
     dense = csr_array((ratio.astype(np.float64), counts.indices, counts.indptr), counts.shape).toarray()
@@ -96,10 +99,9 @@ def test_a_posterior_gathers_the_same_bits_with_any_number_of_threads(real):
 # Expected topics
 
 
-def expected_of(statistics, prior, scale, first=0, last=None):
+def expected_of(statistics, prior, scale):
     out = np.full_like(statistics, -1)
-    last = len(statistics) if last is None else last
-    expected_topics(statistics, prior, scale, first, last, out, whole_like(statistics))
+    expected_topics(statistics, prior, scale, integers_like(statistics), out)
     return out
 
 
@@ -127,14 +129,6 @@ def test_expected_topics_have_a_floor(real, prior):
     expected = expected_of(statistics, prior, scale)
     assert (expected[1:] == real(FLOOR)).all()
     np.testing.assert_allclose(expected[0], np.exp(digamma(5 + prior)) * scale, rtol=1e-6)
-
-
-@each_real
-def test_expected_topics_leave_other_terms_alone(real):
-    statistics = np.ones((9, 2), real)
-    out = expected_of(statistics, 0.1, np.ones(2), 2, 5)
-    assert (out[2:5] > 0).all()
-    assert (np.delete(out, slice(2, 5), axis=0) == -1).all()
 
 
 @each_real
@@ -172,20 +166,16 @@ def test_refreshed_topics_are_the_dirichlets_whatever_the_number_of_threads(real
 
 @each_real
 @pytest.mark.parametrize("prior", [1e-4, 0.01, 0.1, 1.0, 30.0])
-def test_topic_term_is_its_numpy_line(real, prior):
+def test_topic_terms_are_their_numpy_line(real, prior):
     """Also where lam is the prior, or so near that the two parts cancel."""
     near = prior * np.array([0, 1e-14, 1e-11, 0.99e-9, 1.01e-9, 1e-6, 1e-3, 1, 1e3, 1e6])
     statistics = np.column_stack([near, near[::-1]]).astype(real)
     extra = statistics.astype(np.float64)
     lam = prior + extra
     right = gammaln(lam) - extra * digamma(lam)
-    out = np.full(2, 100.0)
-    topic_term(statistics, prior, 0, 10, out)
     tolerance = 1e-13 * (np.abs(gammaln(lam)) + np.abs(extra * digamma(lam)) + 1).sum(axis=0)
-    assert (np.abs(out - 100 - right.sum(axis=0)) <= tolerance).all()
-    part = np.zeros(2)
-    topic_term(statistics, prior, 3, 5, part)
-    assert (np.abs(part - right[3:5].sum(axis=0)) <= tolerance).all()
+    for part in (slice(None), slice(3, 5)):
+        assert (np.abs(topic_terms(statistics[part], prior) - right[part].sum(axis=0)) <= tolerance).all()
 
 
 @each_real
@@ -223,7 +213,7 @@ def test_topic_words_are_the_dirichlets_means():
 
 @pytest.mark.parametrize("n_docs", [1, 15, 16, 17, 250, 1024, 9001, 100_000])
 def test_documents_are_shared_out_whole_in_order_and_whatever_the_threads(n_docs):
-    pieces = shares(n_docs)
+    pieces = TermCounts(np.zeros(n_docs + 1, np.int64), np.empty(0), np.empty(0), 1).pieces
     assert [place for first, last in pieces for place in range(first, last)] == list(range(n_docs))
     assert max(last - first for first, last in pieces) <= 256
     assert len(pieces) >= min(60, n_docs // 16)

@@ -7,7 +7,7 @@ import llvmlite.binding as llvm
 import pytest
 from numba import njit, types
 
-from diln.inference.emissions.multinomial import gather_statistics
+from diln.inference.emissions.multinomial import TermShard, TokenSteps, gather_statistics
 from diln.inference.variational.document_step import token_step
 from diln.prob.gamma import exp_digamma, log_gamma_digamma, log_in_place, sigmoid_softplus
 
@@ -28,7 +28,10 @@ LOOPS = {
     "log gamma": (log_gamma_digamma, (*(array(D),) * 3, array(D, 2), array(L, 2), L), "pd", WIDE),
     "gather": (
         gather_statistics,
-        (array(L), array(W), array(L), array(F), array(F, 2), array(F, 2), L, L, D, D, array(F, 2)),
+        (
+            types.NamedTuple((array(L), array(W), array(L), array(F, 2), array(F, 2)), TermShard),
+            types.NamedTuple((array(F), array(F, 2), D, D), TokenSteps),
+        ),
         "ps",
         WIDE,
     ),

@@ -1,5 +1,7 @@
 """Learning the topics' weights: maximisers against scipy's, densities against scipy's, steps that never lower."""
 
+from dataclasses import replace
+
 import numpy as np
 import oracle
 import pytest
@@ -9,9 +11,10 @@ from scipy.special import digamma, expit, gammaln, xlogy
 from threadpoolctl import threadpool_limits
 
 from diln.engine.threads import Threads
-from diln.inference.variational.documents import FAR_BELOW, Documents, Summary
+from diln.inference.variational.document_step import log_gamma_derivatives
+from diln.inference.variational.documents import FAR_BELOW, DocumentBeliefs, DocumentSums
 from diln.inference.variational.stick_step import LEAST, best_a0, best_alpha, gamma_term, stick_term
-from diln.inference.weights.base import Running, known_of, not_worse, profile
+from diln.inference.weights.base import RunningTables, not_worse, profile
 from diln.inference.weights.dirichlet import DirichletWeights
 from diln.inference.weights.gamma_process import StickWeights, rate_constant
 from diln.inference.weights.located import LocatedWeights
@@ -189,15 +192,15 @@ def test_rate_constant_is_what_profiling_out_leaves():
 # Averages over steps
 
 
-def summary_of(rng, n_topics):
-    return Summary(rng.gamma(1.0, size=n_topics), rng.gamma(10.0, size=n_topics), 0.0, 0.0, 0.0, 0.0)
+def sums_of(rng, n_topics):
+    return DocumentSums(rng.gamma(1.0, size=n_topics), rng.gamma(10.0, size=n_topics), 0.0, 0.0, 0.0, 0.0)
 
 
 def test_a_whole_step_forgets_what_was_before():
     rng = np.random.default_rng(9)
-    running, fresh, last = Running(), Running(), summary_of(rng, 4)
-    running.move(summary_of(rng, 4), np.ones(4), 1.0, 3.0)
-    running.move(summary_of(rng, 4), np.ones(4), 0.3, 3.0)
+    running, fresh, last = RunningTables(), RunningTables(), sums_of(rng, 4)
+    running.move(sums_of(rng, 4), np.ones(4), 1.0, 3.0)
+    running.move(sums_of(rng, 4), np.ones(4), 0.3, 3.0)
     running.move(last, np.ones(4), 1.0, 2.0)
     fresh.move(last, np.full(4, 7.0), 1.0, 2.0)
     np.testing.assert_allclose(running.tables, 2 * last.tables, rtol=1e-15)
@@ -207,7 +210,7 @@ def test_a_whole_step_forgets_what_was_before():
 
 def test_a_part_of_a_step_averages():
     rng = np.random.default_rng(10)
-    running, one, two = Running(), summary_of(rng, 4), summary_of(rng, 4)
+    running, one, two = RunningTables(), sums_of(rng, 4), sums_of(rng, 4)
     running.move(one, np.ones(4), 1.0, 1.0)
     running.move(two, np.ones(4), 0.25, 10.0)
     np.testing.assert_allclose(running.tables, 0.75 * one.tables + 2.5 * two.tables, rtol=1e-14)
@@ -217,7 +220,7 @@ def test_a_part_of_a_step_averages():
 def test_a_first_part_of_a_step_starts_from_the_weights_as_they_are():
     """Tables t = a0 h are those by which a0 would stay."""
     rng = np.random.default_rng(11)
-    running, one, a0 = Running(), summary_of(rng, 4), rng.gamma(1.0, size=4)
+    running, one, a0 = RunningTables(), sums_of(rng, 4), rng.gamma(1.0, size=4)
     running.move(one, a0, 0.25, 10.0)
     np.testing.assert_allclose(running.lifts, 10 * one.lifts, rtol=1e-14)
     np.testing.assert_allclose(running.tables, 7.5 * a0 * one.lifts + 2.5 * one.tables, rtol=1e-14)
@@ -227,7 +230,7 @@ def test_a_first_part_of_a_step_starts_from_the_weights_as_they_are():
 
 
 def nothing(n_topics, n_docs=0):
-    return Summary(np.zeros(n_topics), np.zeros(n_topics), 0.0, 0.0, 0.0, 0.0)
+    return DocumentSums(np.zeros(n_topics), np.zeros(n_topics), 0.0, 0.0, 0.0, 0.0)
 
 
 def tables_of(a0, n):
@@ -241,7 +244,7 @@ def dirichlet_multinomial(a0, n):
 
 
 def some_documents(n, n_dims=0):
-    return Documents(n, np.zeros((len(n), n_dims)), np.zeros(len(n)))
+    return DocumentBeliefs(n, np.zeros((len(n), n_dims)), np.zeros(len(n)))
 
 
 def profile_twin(a0, n):
@@ -261,9 +264,9 @@ def test_the_fixed_point_of_the_dirichlet_raises_its_likelihood(whole):
         with Threads(1) as threads:
             for _ in range(30):
                 a0 = weights.a0
-                summary = Summary(tables_of(a0, n), np.zeros(5), 0.0, 0.0, 0.0, profile_twin(a0, n))
-                summary = weights.completed(summary, some_documents(n), n.sum(axis=1))
-                weights.update(summary, some_documents(n), 1.0, 1.0, threads)
+                sums = DocumentSums(tables_of(a0, n), np.zeros(5), 0.0, 0.0, 0.0, profile_twin(a0, n))
+                sums = weights.completed(sums, some_documents(n), n.sum(axis=1))
+                weights.update(sums, some_documents(n), 1.0, 1.0, threads)
                 reached.append(dirichlet_multinomial(weights.a0, n))
         assert np.diff(reached).min() >= -1e-7
         assert reached[-1] > reached[0]
@@ -284,9 +287,9 @@ def test_profile_is_its_numpy_line_with_any_number_of_threads():
 def test_what_is_known_of_the_weights_is_their_gamma_functions():
     a0 = np.array([1e-8, 0.1, 1.0, 30.0])
     h = 1e-6 * a0
-    np.testing.assert_allclose(known_of(a0)[0], gammaln(a0), rtol=1e-15)
-    np.testing.assert_allclose(known_of(a0)[1], digamma(a0), rtol=1e-15)
-    np.testing.assert_allclose(known_of(a0)[2], (digamma(a0 + h) - digamma(a0 - h)) / (2 * h), rtol=1e-8)
+    np.testing.assert_allclose(log_gamma_derivatives(a0)[0], gammaln(a0), rtol=1e-15)
+    np.testing.assert_allclose(log_gamma_derivatives(a0)[1], digamma(a0), rtol=1e-15)
+    np.testing.assert_allclose(log_gamma_derivatives(a0)[2], (digamma(a0 + h) - digamma(a0 - h)) / (2 * h), rtol=1e-8)
 
 
 def test_a_step_that_lowers_is_halved_until_it_does_not():
@@ -303,20 +306,20 @@ def test_a_step_that_lowers_is_halved_until_it_does_not():
 def test_the_dirichlets_normaliser_is_completed():
     rng = np.random.default_rng(13)
     n, a0 = rng.poisson(2.0, size=(10, 4)).astype(np.float64), rng.gamma(1.0, size=4) + 0.1
-    weights, summary = DirichletWeights(a0, False), nothing(4, 10)
-    summary.weights = (gammaln(a0 + n) - gammaln(a0)).sum()
-    summary = weights.completed(summary, some_documents(n), n.sum(axis=1))
-    assert summary.weights == pytest.approx(dirichlet_multinomial(a0, n), rel=1e-12)
+    weights = DirichletWeights(a0, False)
+    sums = replace(nothing(4, 10), weights=(gammaln(a0 + n) - gammaln(a0)).sum())
+    sums = weights.completed(sums, some_documents(n), n.sum(axis=1))
+    assert sums.weights == pytest.approx(dirichlet_multinomial(a0, n), rel=1e-12)
     h = 1e-6
     total = a0.sum()
     sides = [(gammaln(total + s) - gammaln(total + s + n.sum(axis=1))).sum() for s in (-h, h)]
-    np.testing.assert_allclose(summary.lifts, (sides[0] - sides[1]) / (2 * h), rtol=1e-6)
+    np.testing.assert_allclose(sums.lifts, (sides[0] - sides[1]) / (2 * h), rtol=1e-6)
 
 
 def test_a_given_dirichlet_stays_as_it_is():
     weights = DirichletWeights(np.array([0.1, 0.2]), False)
     with Threads(1) as threads:
-        weights.update(summary_of(np.random.default_rng(14), 2), some_documents(np.ones((3, 2))), 1.0, 1.0, threads)
+        weights.update(sums_of(np.random.default_rng(14), 2), some_documents(np.ones((3, 2))), 1.0, 1.0, threads)
     np.testing.assert_array_equal(weights.a0, [0.1, 0.2])
 
 
@@ -331,7 +334,7 @@ def test_without_locations_the_gate_is_completed_in_closed_form():
     weights, n = some_sticks(rng), rng.gamma(0.5, 4.0, size=(7, 5))
     n[2] = 0
     documents, lengths = some_documents(n), n.sum(axis=1)
-    summary = weights.completed(nothing(5, 7), documents, lengths)
+    sums = weights.completed(nothing(5, 7), documents, lengths)
     full = lengths > 0
     np.testing.assert_allclose(documents.intercepts[full], np.log(lengths[full] / weights.beta), rtol=1e-13)
     assert documents.intercepts[2] == FAR_BELOW
@@ -341,8 +344,8 @@ def test_without_locations_the_gate_is_completed_in_closed_form():
         - xlogy(row.sum(), row.sum())
         for row, s in zip(n[full], documents.intercepts[full], strict=True)
     )
-    assert summary.weights == pytest.approx(right, rel=1e-12)
-    np.testing.assert_allclose(summary.lifts, np.log1p(lengths / weights.beta).sum(), rtol=1e-13)
+    assert sums.weights == pytest.approx(right, rel=1e-12)
+    np.testing.assert_allclose(sums.lifts, np.log1p(lengths / weights.beta).sum(), rtol=1e-13)
 
 
 def test_a_step_of_sticks_and_concentrations_never_lowers_the_bound():
@@ -359,9 +362,9 @@ def test_a_step_of_sticks_and_concentrations_never_lowers_the_bound():
             return profile_twin(weights.a0, n) - weights.a0 @ lifts + sum(weights.terms().values())
 
         before, a0 = reached(), weights.a0
-        summary = Summary(tables_of(a0, n), lifts, 0.0, 0.0, 0.0, profile_twin(a0, n))
+        sums = DocumentSums(tables_of(a0, n), lifts, 0.0, 0.0, 0.0, profile_twin(a0, n))
         with Threads(1) as threads:
-            weights.update(summary, some_documents(n), 1.0, 1.0, threads)
+            weights.update(sums, some_documents(n), 1.0, 1.0, threads)
         assert reached() >= before - 1e-7
         moved += np.abs(weights.a0 / a0 - 1).max() > 1e-3
     assert moved > 90
@@ -385,7 +388,7 @@ def test_the_terms_of_sticks_and_locations_are_the_priors_of_the_bound():
 def test_the_scales_of_located_weights_are_the_gate_beside_the_widest():
     rng = np.random.default_rng(18)
     weights = LocatedWeights(some_sticks(rng), rng.normal(size=(5, 2)) * 3, 0.5)
-    documents = Documents(np.zeros((4, 5)), rng.normal(size=(4, 2)), np.array([-1.0, 0.0, 5.0, FAR_BELOW]))
+    documents = DocumentBeliefs(np.zeros((4, 5)), rng.normal(size=(4, 2)), np.array([-1.0, 0.0, 5.0, FAR_BELOW]))
     documents.locations[3] = 0
     psi = documents.locations @ weights.locations.T + documents.intercepts[:, None]
     widest = expit(psi).max(axis=1, keepdims=True)
@@ -403,12 +406,12 @@ def test_weights_come_back_as_they_were(moved):
             LocatedWeights(StickWeights(5, (2.0, 0.5), (3.0, 0.1)), np.zeros((5, 2)), 0.5),
         ]
 
-    documents = Documents(rng.gamma(1.0, size=(6, 5)), rng.normal(size=(6, 2)), rng.normal(size=6))
-    summary, later = summary_of(rng, 5), summary_of(rng, 5)
+    documents = DocumentBeliefs(rng.gamma(1.0, size=(6, 5)), rng.normal(size=(6, 2)), rng.normal(size=6))
+    sums, later = sums_of(rng, 5), sums_of(rng, 5)
     for weights, restored in zip(made(), made(), strict=True):
         with Threads(1) as threads:
             if moved:
-                weights.update(summary, documents, 0.5, 3.0, threads)
+                weights.update(sums, documents, 0.5, 3.0, threads)
             restored.restore({name: tensor.copy() for name, tensor in weights.tensors().items()})
             for one in (weights, restored):
                 one.update(later, documents, 0.5, 3.0, threads)

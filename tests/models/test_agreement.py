@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from diln.models.agreement import MISSES, PRIOR_DEGREES, ChainAgreement, Summary
+from diln.models.agreement import MISSES, PRIOR_DEGREES, ChainAgreement, ChainSummary
 from diln.prob.matching import SAME
 
 SIZE = 60
@@ -35,7 +35,7 @@ def agreed(values, within):
     """Chains (n, n_pairs) that have found all topics."""
     topics, spread = np.eye(SIZE), symmetric(np.sqrt(np.broadcast_to(within, len(PAIRS[0]))))
     first, *others = (Chain(topics, symmetric(one), spread) for one in values)
-    return ChainAgreement.of(first, [Summary.of(one) for one in others])
+    return ChainAgreement.of(first, [ChainSummary.of(one) for one in others])
 
 
 def test_topics_are_found_again_wherever_they_are():
@@ -44,7 +44,7 @@ def test_topics_are_found_again_wherever_they_are():
     other = np.vstack([topics[[3, 1, 0]], rng.dirichlet(np.full(40, 0.05), 4)])
     affinity = np.sqrt(topics[[2, 4, 5]]) @ np.sqrt(other[3:]).T
     assert affinity.max() < SAME
-    found = ChainAgreement.of(Chain(topics), [Summary.of(Chain(other)), Summary.of(Chain(topics[::-1]))])
+    found = ChainAgreement.of(Chain(topics), [ChainSummary.of(Chain(other)), ChainSummary.of(Chain(topics[::-1]))])
     assert found.found.tolist() == [3, 3, 2, 3, 2, 2]
     assert found.n_chains == 3
     assert found.log_lift is None
@@ -62,7 +62,7 @@ def test_means_and_variances_are_over_the_chains_that_have_found_both_topics():
         Chain(topics[order], one[np.ix_(order, order)], spread[np.ix_(order, order)])
         for order, one, spread in zip(orders, values, spreads, strict=True)
     ]
-    found = ChainAgreement.of(chains[0], [Summary.of(one) for one in chains[1:]])
+    found = ChainAgreement.of(chains[0], [ChainSummary.of(one) for one in chains[1:]])
     assert found.found.tolist() == [3, 2, 3, 2, 3]
     both = np.outer(*2 * [np.isin(np.arange(5), orders[2])])
     assert found.together.tolist() == (2 + both).tolist()
@@ -119,7 +119,7 @@ def test_a_pair_that_chains_do_not_find_is_not_sure():
     sure = {}
     for lacking in (0, 1, 2):  # of four chains, the first topic
         others = [
-            Summary.of(Chain(topics[1:] if i < lacking else topics, strong[i < lacking :, i < lacking :]))
+            ChainSummary.of(Chain(topics[1:] if i < lacking else topics, strong[i < lacking :, i < lacking :]))
             for i in range(3)
         ]
         sure[lacking] = ChainAgreement.of(Chain(topics, strong), others).judged(np.ones(8, bool)).sure
@@ -129,7 +129,7 @@ def test_a_pair_that_chains_do_not_find_is_not_sure():
 
 
 def test_where_no_two_chains_have_a_pair_nothing_is_sure():
-    found = ChainAgreement.of(Chain(np.eye(4)[:2], np.full((2, 2), 9.0)), [Summary.of(Chain(np.eye(4)[2:]))])
+    found = ChainAgreement.of(Chain(np.eye(4)[:2], np.full((2, 2), 9.0)), [ChainSummary.of(Chain(np.eye(4)[2:]))])
     judged = found.judged(np.ones(2, bool))
     assert found.found.tolist() == [1, 1]
     assert not judged.sure.any()

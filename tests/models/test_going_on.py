@@ -11,6 +11,7 @@ from telling import told
 
 import diln
 from diln import CTM, DILN, HDP, LDA, Corpus, Variational, simulate
+from diln.inference.weights import gamma_process
 from diln.models import fitting, sampling
 from diln.models.parameters import prior_of
 
@@ -244,18 +245,17 @@ def test_a_clone_forgets_the_fitting_of_its_start_and_says_so(inference):
 
 
 def test_an_online_step_of_length_one_weighs_its_documents_as_all(monkeypatch):
-    from diln.inference import weights
-
     seen = []
-    real = weights.not_worse
-    monkeypatch.setattr(
-        weights, "not_worse", lambda old, new, *rest: seen.append((new, real(old, new, *rest))) or seen[-1][1]
-    )
+    real = gamma_process.not_worse
+
+    def watched(old, new, *rest):
+        seen.append((new, real(old, new, *rest)))
+        return seen[-1][1]
+
+    monkeypatch.setattr(gamma_process, "not_worse", watched)
     given = {"learning_offset": 1.0, "batch_size": 6, "learning_method": "online", "max_iter": 1}
     variational(HDP, total_samples=6000, beta_prior=(1.0, 5.0), **given).fit(COUNTS)
-    np.testing.assert_array_equal(
-        *seen[0]
-    )  # the whole step is taken: it is the best for a thousand times the documents
+    np.testing.assert_array_equal(*seen[0])  # the whole step is taken: the best for a thousand times the documents
 
 
 MEASURE = """

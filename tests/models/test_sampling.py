@@ -308,7 +308,7 @@ def test_a_chain_that_starts_from_a_model_starts_near_it(small):
 def stages(monkeypatch):
     """Growing, on a few hundred documents."""
     monkeypatch.setattr(parameters, "STAGES", ((40, 20), (120, 8)))
-    monkeypatch.setattr("diln.inference.sampling.sweep.BLOCK", 1500)
+    monkeypatch.setattr("diln.inference.sampling.token_step.BLOCK", 1500)
 
 
 def held(model):
@@ -375,15 +375,15 @@ def test_the_first_documents_of_a_stream_stand_for_all_of_them(small, monkeypatc
 
 def test_the_variance_of_locations_is_learned_before_a_stream(small):
     model = DILN(8, learning_method="online", location_variance="auto", random_state=0).fit(small.corpus)
-    assert model.fitted_.posterior.state.variance != 0.5
+    assert model.fitted_.posterior.state.weights.variance != 0.5
 
 
 def test_an_error_in_a_block_is_raised_on_any_number_of_threads(small, monkeypatch):
     def failing(*given, **told):
         raise MemoryError
 
-    monkeypatch.setattr("diln.inference.sampling.sweep.BLOCK", 1500)
-    monkeypatch.setattr("diln.inference.sampling.sweep._draw", failing)
+    monkeypatch.setattr("diln.inference.sampling.token_step.BLOCK", 1500)
+    monkeypatch.setattr("diln.inference.sampling.token_step.draw_shard", failing)
     with pytest.raises(MemoryError):
         HDP(5, n_jobs=2).fit(small.corpus)
 

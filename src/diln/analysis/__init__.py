@@ -1,9 +1,9 @@
 """What a fitted model says: its topics, which of them go together, and how good all that is."""
 
-from diln.analysis.agreeing import Agreement, agreement
 from diln.analysis.assess import Quality, TopicQuality, qualities, quality
 from diln.analysis.coherence import Together, count_together, npmi, umass
 from diln.analysis.completion import Completed, Difference, compare_completions, complete
+from diln.analysis.correlation_agreement import CorrelationAgreement, compare_correlations
 from diln.analysis.correlations import Correlations, Pair, correlated_pairs
 from diln.analysis.distinct import diversity, effective_topics, exclusivity
 from diln.analysis.inputs import in_use
@@ -12,8 +12,8 @@ from diln.analysis.repeats import Repeat, Stability, stability
 from diln.analysis.topics import Topic, largest_topics
 
 __all__ = [
-    "Agreement", "Completed", "Correlations", "Difference", "Match", "Matching", "Pair", "Quality", "Repeat",
-    "Stability", "Together", "Topic", "TopicQuality", "agreement", "compare_completions", "complete",
+    "Completed", "CorrelationAgreement", "Correlations", "Difference", "Match", "Matching", "Pair", "Quality", "Repeat",
+    "Stability", "Together", "Topic", "TopicQuality", "compare_completions", "compare_correlations", "complete",
     "correlated_pairs", "count_together", "diversity", "effective_topics", "exclusivity", "in_use", "largest_topics",
     "match_topics", "npmi", "qualities", "quality", "stability", "umass",
 ]  # fmt: skip

@@ -28,13 +28,13 @@ class TopicQuality:
     weight : float
         The share of the tokens that it holds.
     words : tuple of str
-        Its most probable words, the first the most so.
+        Its most probable words, in descending order.
     npmi, umass : float
-        Their coherence, as ``npmi`` and ``umass`` have it; 0 without a pair of words that the corpus has.
+        Coherence of these words by ``npmi`` and ``umass``; 0 if the corpus has no pair of them.
     n_pairs : int
-        Pairs of its words that the corpus has; without one, coherence says nothing.
+        Number of pairs of its words in the corpus. If it is 0, the coherence means nothing.
     exclusivity : float
-        How much its words are its own, as ``exclusivity`` has it.
+        How much its words belong to this topic only, by ``exclusivity``.
     """
 
     id: int
@@ -48,24 +48,24 @@ class TopicQuality:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """A model's topics and how good they are; means are over topics in use, each counting alike.
+    """A model's topics and how good they are. Means are over topics in use, with equal weight.
 
     Attributes
     ----------
     topics : tuple of TopicQuality
         Those in use, the largest first.
     npmi, umass : float
-        Means over the topics with a pair of words that the corpus has; 0 if there is none.
+        Means over the topics that have a pair of words in the corpus; 0 if there is none.
     exclusivity : float
         Mean over the topics.
     diversity : float
         Share of distinct words among the words of all topics.
     effective_topics : float
-        How many topics of one size would be as diverse.
+        Number of topics of equal size that would be as diverse.
     coverage : float
-        Share of the topics' distinct words that the corpus has.
+        Share of the topics' distinct words that are in the corpus.
     n_scored : int
-        Topics with a pair of words that the corpus has.
+        Number of topics that have a pair of words in the corpus.
     n_docs : int
         Documents of the corpus.
     n_words : int
@@ -94,19 +94,19 @@ def quality(model: Model, corpus: "Corpus", n_words: int = 10, watch: "Watch | N
     Parameters
     ----------
     model : DILN, HDP, LDA or CTM
-        A fitted estimator, or what ``diln.load`` reads.
+        A fitted estimator, or a model read by ``diln.load``.
     corpus : Corpus
-        Where words are looked for together: the documents that the model was fitted to, or better others. Terms are
-        matched by name.
+        Documents in which to count words: those that the model was fitted to or, better, others. Terms are matched
+        by name.
     n_words : int
-        How many words of each topic.
+        Number of words for each topic.
     watch : Watch, optional
-        Is told how far the counting is.
+        Is notified of progress.
 
     Returns
     -------
     Quality
-        Of all topics in use, and of each.
+        Means over all topics in use, and numbers for each topic.
     """
     return qualities([model], corpus, n_words, watch)[0]
 
@@ -119,13 +119,13 @@ def qualities(
     Parameters
     ----------
     models : list of DILN, HDP, LDA or CTM
-        Fitted estimators, or what ``diln.load`` reads.
+        Fitted estimators, or models read by ``diln.load``.
     corpus : Corpus
-        As ``quality`` has it.
+        See ``quality``.
     n_words : int
-        As ``quality`` has it.
+        See ``quality``.
     watch : Watch, optional
-        As ``quality`` has it.
+        See ``quality``.
 
     Returns
     -------

@@ -24,18 +24,18 @@ Counts = NDArray[np.int64]
 class Together:
     """In how many documents words are found together.
 
-    A word that no document has says nothing and is left out of everything.
+    Words that are in no document are left out.
 
     Attributes
     ----------
     words : tuple of str
-        Those that were found, in the order given.
+        Words that were found, in the order of the input.
     documents : (n_words, n_words)
-        Documents with both of two words; on the diagonal with the one.
+        Number of documents with both words; on the diagonal, number of documents with the word.
     n_docs : int
-        All documents, those without any of the words too.
+        All documents, including those without any of the words.
     n_missing : int
-        Words that no document has.
+        Number of words that are in no document.
     """
 
     words: tuple[str, ...]
@@ -50,20 +50,20 @@ class Together:
 
 
 def count_together(corpus: "Corpus", topics: Sequence[Sequence[str]], watch: "Watch | None" = None) -> list[Together]:
-    """For each of several lists of words, in how many of the documents each two of its words are.
+    """Count, for each of several lists of words, the documents that contain each pair of its words.
 
-    The corpus is gone through once, some thousand documents at a time; beside these only the counts are in memory,
+    Reads the corpus once, some thousand documents at a time. Apart from these only the counts are in memory,
     (n_words, n_words) for each list.
 
     Parameters
     ----------
     corpus : Corpus
-        Where words are looked for; terms are matched by name.
+        Documents in which to count words; terms are matched by name.
     topics : lists of str
-        Words of each topic, the most probable first: ``umass`` takes them in this order. A word that stands twice in a
-        list counts once.
+        Words of each topic, the most probable first: ``umass`` depends on this order. A word that is twice in a list
+        counts once.
     watch : Watch, optional
-        Is told how far the counting is.
+        Is notified of progress.
 
     Returns
     -------
@@ -96,8 +96,8 @@ def npmi(together: Together) -> float:
     """Normalised pointwise mutual information, the mean over pairs of words: from -1 to 1.
 
     ln(p(v, w) / p(v) p(w)) / -ln p(v, w) of two words, where p is the share of the documents. -1 for words that are
-    never found together, 0 for words that are as often as by chance, 1 for words that are never found apart. Without
-    any pair 0, which says nothing.
+    never found together, 0 for words found together as often as by chance, 1 for words that are never found apart.
+    Without any pair the result is 0 and means nothing.
     """
     if not together.n_pairs:
         return 0.0
@@ -114,14 +114,14 @@ def umass(together: Together, smoothing: float = 1.0) -> float:
     """Log of the share of the documents with a word that have a less probable word too, the mean over pairs of words.
 
     ln((D(v, w) + smoothing) / D(v)), where D counts documents and v comes before w in the topic. Words are in the
-    order of their probability. Without any pair 0, which says nothing.
+    order of their probability. Without any pair the result is 0 and means nothing.
 
     Parameters
     ----------
     together : Together
-        What ``count_together`` says of the topic's words.
+        The result of ``count_together`` for the topic's words.
     smoothing : float
-        Above 0, so that there is a logarithm for words that are never found together.
+        Above 0, so that words never found together have a logarithm.
     """
     if not smoothing > 0:
         raise ValueError(f"smoothing is {smoothing}; give a number above 0")

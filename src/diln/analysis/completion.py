@@ -1,6 +1,6 @@
 """How well a model completes documents it has not seen, how sure that is, and whether another does it better."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp, sqrt
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from diln.analysis.inputs import Model, fitted_of
-from diln.engine.threads import Threads, cut
-from diln.models.fitted import check_terms
+from diln.engine.threads import Threads
+from diln.models.counts import Halves, MatrixRows, Rows, as_rows, halves_in_parts, pairs_in_parts
+from diln.models.fitted import Fitted
 
 Floats = NDArray[np.float64]
 CHANCE = 0.05  # of models that do not differ, those that are told apart all the same
@@ -20,14 +21,14 @@ CHANCE = 0.05  # of models that do not differ, those that are told apart all the
 
 @dataclass(frozen=True)
 class Completed:
-    """Documents of which a model saw a part and predicted the rest.
+    """Documents of which a model saw one part and predicted the other.
 
     Attributes
     ----------
     log_likelihood : (n_docs,)
         Log probability of each document's held-out tokens.
     tokens : (n_docs,)
-        How many these are.
+        Number of these tokens.
     """
 
     log_likelihood: Floats
@@ -51,7 +52,7 @@ class Completed:
 
     @property
     def n_docs(self) -> int:
-        """Documents with a held-out token; the others say nothing."""
+        """Number of documents with a held-out token; the others do not count."""
         return int((self.tokens > 0).sum())
 
     @property
@@ -72,7 +73,7 @@ class Difference:
     Attributes
     ----------
     value : float
-        Log perplexity of the first less that of the second: below 0 where the first is better.
+        Log perplexity of the first minus that of the second: below 0 if the first is better.
     standard_error : float or None
         Of the value, over documents; None for one document.
     n_docs : int
@@ -90,7 +91,7 @@ class Difference:
 
     @property
     def better(self) -> str | None:
-        """The better one, "first" or "second", if the difference is more than chance would make it; else None."""
+        """The better one, "first" or "second"; None if the difference may be due to chance."""
         if self.standard_error is None or abs(self.value) <= by_chance([(self.standard_error**2, self.n_docs - 1)]):
             return None
         return "first" if self.value < 0 else "second"
@@ -107,52 +108,56 @@ def complete(model: Model, observed: Any, held_out: Any, n_jobs: int = 1, n_draw
     Parameters
     ----------
     model : DILN, HDP, LDA or CTM
-        A fitted estimator, or what ``diln.load`` reads.
+        A fitted estimator, or a model read by ``diln.load``.
     observed, held_out : counts (n_docs, n_terms), sparse or not
         Two parts of each document, as ``Corpus.completion`` makes them, over the terms of the model.
     n_jobs : int
-        Threads; -1 for one for each core. The result is the same for any number.
+        Number of threads; -1 uses all cores. The result is the same for any number.
     n_draws : int, optional
-        Average each document's probability over so many draws from the posterior, instead of taking the expected
-        topics and proportions. Of a model fitted by sampling they are the states that were kept.
+        Average each document's probability over this many draws from the posterior, instead of using the expected
+        topics and proportions. For a model fitted by sampling, the draws are the states that were kept.
 
     Returns
     -------
     Completed
-        Its ``perplexity``, how sure that is, and each document's part in it.
+        The ``perplexity``, its ``standard_error``, and the numbers of each document.
     """
-    from diln.models.counts import PART, as_rows
+    pairs = pairs_in_parts(MatrixRows(as_rows(observed)), MatrixRows(as_rows(held_out)))
+    return _completed(fitted_of(model), pairs, n_jobs, n_draws)
 
-    fitted, seen, rest = fitted_of(model), as_rows(observed), as_rows(held_out)
-    for counts in (seen, rest):
-        check_terms(counts, fitted.posterior)
-    if seen.shape[0] != rest.shape[0]:
-        raise ValueError(f"{seen.shape[0]} documents are observed and {rest.shape[0]} held out; give both alike")
-    tokens = np.asarray(rest.sum(axis=1, dtype=np.float64))
+
+def complete_halves(
+    fitted: Fitted, rows: Rows, seed: int = 0, n_jobs: int = 1, n_draws: int | None = None
+) -> Completed:
+    """Have a model predict half the tokens of each document, drawn at random, given the others."""
+    return _completed(fitted, halves_in_parts(rows, seed), n_jobs, n_draws)
+
+
+def _completed(fitted: Fitted, parts: Iterable[Halves], n_jobs: int, n_draws: int | None) -> Completed:
+    with Threads(n_jobs) as threads:
+        found = list(fitted.completed(parts, threads, n_draws))
+    values = np.concatenate([np.zeros(0), *(values for values, _ in found)])
+    tokens = np.concatenate([np.zeros(0), *(tokens for _, tokens in found)])
     if not tokens.any():
         raise ValueError("there is no token to predict; give documents with at least one known term")
-    values = np.empty(len(tokens))
-    with Threads(n_jobs) as threads:
-        for first, last in cut(len(tokens), PART):
-            values[first:last] = fitted.log_likelihood(seen[first:last], rest[first:last], threads, n_draws)
     return Completed(values, tokens)
 
 
 def compare_completions(first: Completed, second: Completed) -> Difference:
-    """How much better one model is than another at the same documents, and how sure that is.
+    """Compare how well two models predict the same documents, and how sure that is.
 
-    Documents that are hard for one are hard for the other: document by document the models differ by far less than
-    the documents do, and a difference shows that two perplexities with their standard errors would hide.
+    Documents that are hard for one model are hard for the other: document by document, models differ far less than
+    documents do. This shows differences that the standard errors of two perplexities would hide.
 
     Parameters
     ----------
     first, second : Completed
-        What ``complete`` gave for two models and the same counts.
+        Results of ``complete`` for two models and the same counts.
 
     Returns
     -------
     Difference
-        Its ``better`` says whether one of the two is better by more than chance.
+        ``better`` names the model that is better by more than chance.
     """
     if not np.array_equal(first.tokens, second.tokens):
         raise ValueError(

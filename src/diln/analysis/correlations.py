@@ -27,20 +27,20 @@ class Pair:
         How many times as often as by chance the two are together in a document, E[Z_i Z_j] / (E Z_i E Z_j) of their
         weights: above 1 they go together, below they avoid each other.
     log_lift : float
-        Its logarithm, the covariance of their log weights (DILN: the inner product of their locations). Of several
-        chains the mean over those that have found both topics, of one chain the mean over its states.
+        Its logarithm, the covariance of their log weights (DILN: the inner product of their locations). With several
+        chains, the mean over those that found both topics; with one chain, the mean over its states.
     correlation : float
         The model's ``topic_correlation_``, from -1 to 1.
     spread : float or None
-        Standard deviation of ``log_lift``: between chains and within them; of one chain within it, which is too small;
-        None where nothing is known of it.
+        Standard deviation of ``log_lift``, between chains and within them. With one chain it is only the deviation
+        within it, which is too small. None if unknown.
     low, high : float or None
-        Where the lift is, in at least 19 of 20 cases, in a further chain that finds both topics; None of one chain.
+        Range of the lift, in at least 19 of 20 cases, in another chain that finds both topics; None for one chain.
     sure : bool or None
-        Whether a further chain that finds both topics has the lift on the same side of 1 in at least 19 of 20 cases;
-        None of one chain. The page on sampling has the rule.
+        Whether another chain that finds both topics has the lift on the same side of 1 in at least 19 of 20 cases;
+        None for one chain. The page on sampling gives the rule.
     n_chains : int or None
-        Chains that have found both topics, the model's own among them; None of one chain.
+        Chains that found both topics, including the model itself; None for one chain.
     """
 
     first: int
@@ -66,9 +66,9 @@ class Correlations:
     negative : tuple of Pair
         Those that avoid each other most.
     n_pairs : int
-        All pairs of topics that are told from the origin, listed or not.
+        All pairs of topics that differ clearly from the origin, listed or not.
     n_sure : int or None
-        Those of them that are sure; None of one chain.
+        Number of these pairs that are sure; None for one chain.
     """
 
     positive: tuple[Pair, ...]
@@ -78,21 +78,21 @@ class Correlations:
 
 
 def correlated_pairs(model: Model, n_pairs: int = 10, *, unsure: bool = False) -> Correlations:
-    """The pairs of topics that go together most, and those that avoid each other most, so many of each at most.
+    """The pairs of topics that go together most, and those that avoid each other most.
 
-    Pairs are ranked by the strength that is sure: by how far the log lift is from 0, less two spreads. Topics take part
-    that are in use, and whose location is told from the origin: the square of its mean over states is more than half
+    Pairs are ranked by the distance of the log lift from 0, minus two spreads. Only topics in use count, and of these
+    only topics whose location differs clearly from the origin: the square of its mean over states is more than half
     the mean of its square.
 
     Parameters
     ----------
     model : DILN or CTM
-        A fitted estimator, or what ``diln.load`` reads.
+        A fitted estimator, or a model read by ``diln.load``.
     n_pairs : int
-        How many pairs of each kind at most. A model with one topic in use has none.
+        Maximum number of pairs of each kind. A model with one topic in use has none.
     unsure : bool
-        Whether pairs that are not sure are among them. Of a model fitted with one chain, of which none is known to be
-        sure, all are.
+        Whether to include pairs that are not sure. A model fitted with one chain cannot tell which pairs are sure,
+        so all are included.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def _pair(first: int, second: int, log_lift: float, correlation: float) -> Pair:
 
 
 def _with_chains(pair: Pair, judged: Judged, fitted: Fitted) -> Pair:
-    """A pair with what several chains say of it."""
+    """A pair with what several chains found."""
     spread = _at(judged.spread, pair)
     reach = _at(judged.quantile, pair) * spread
     found = None if fitted.agreement is None else fitted.agreement.together

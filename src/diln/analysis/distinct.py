@@ -13,9 +13,9 @@ def diversity(model: Model, n_words: int = 10) -> float:
     Parameters
     ----------
     model : DILN, HDP, LDA or CTM
-        A fitted estimator, or what ``diln.load`` reads.
+        A fitted estimator, or a model read by ``diln.load``.
     n_words : int
-        How many words of each topic.
+        Number of words for each topic.
     """
     fitted = fitted_of(model)
     top = _top(fitted.topic_word[used_topics(fitted)], n_words)
@@ -23,17 +23,17 @@ def diversity(model: Model, n_words: int = 10) -> float:
 
 
 def exclusivity(model: Model, n_words: int = 10) -> dict[int, float]:
-    """For each topic in use, by its number, how much its most probable words are its own: from 0 to 1.
+    """How much the most probable words of each topic in use belong to this topic only: from 0 to 1.
 
     The mean over these words of p(w | k) / sum_j p(w | j), where j runs over the topics in use: 1 if no other topic
-    has the words, 1 / n_topics if all have them alike.
+    has the words, 1 / n_topics if all topics share them equally.
 
     Parameters
     ----------
     model : DILN, HDP, LDA or CTM
-        A fitted estimator, or what ``diln.load`` reads.
+        A fitted estimator, or a model read by ``diln.load``.
     n_words : int
-        How many words of each topic.
+        Number of words for each topic.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def exclusivity(model: Model, n_words: int = 10) -> dict[int, float]:
 
 
 def effective_topics(model: Model) -> float:
-    """How many topics of one size would be as diverse: exp of the entropy of the shares that all topics hold."""
+    """Number of topics of equal size that would be as diverse: exp of the entropy of all topics' shares."""
     weights = fitted_of(model).topic_weights
     some = weights[weights > 0]
     return float(np.exp(-(some * np.log(some)).sum()))

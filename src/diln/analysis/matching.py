@@ -13,7 +13,7 @@ from diln.prob.matching import SAME, matched
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A topic of one model and the topic of another that it goes with.
+    """A topic of one model and the matching topic of another.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """Topics of two models, each with at most one of the other, so that the affinities sum to as much as they can.
+    """Topics of two models, matched one to one so that the sum of affinities is as large as possible.
 
     Attributes
     ----------
@@ -45,17 +45,17 @@ class Matching:
 
     @property
     def mean(self) -> float:
-        """Mean affinity of the topics that go together, of which there are as many as the smaller model has."""
+        """Mean affinity of the matches. There are as many as the smaller model has topics."""
         return float(np.mean([match.affinity for match in self.matches]))
 
     @property
     def same(self) -> tuple[Match, ...]:
-        """The matches of topics that are taken for the same: with an affinity above 0.5."""
+        """The matches of topics that count as the same: with an affinity above 0.5."""
         return tuple(match for match in self.matches if match.affinity > SAME)
 
     @property
     def share(self) -> float:
-        """Share of the topics that are in both models, of as many as the larger model has."""
+        """Number of topics that are in both models, divided by the number of topics of the larger model."""
         return len(self.same) / max(self.n_topics)
 
     def to_json(self) -> dict[str, Any]:
@@ -65,19 +65,19 @@ class Matching:
 
 
 def match_topics(first: Model, second: Model) -> Matching:
-    """Find for the topics in use of one model those of another, over the same terms.
+    """Match the topics in use of two models with the same terms.
 
-    By Hellinger's affinity of topics p and q, sum_w sqrt(p(w) q(w)), and the assignment with the largest sum.
+    Uses Hellinger's affinity of topics p and q, sum_w sqrt(p(w) q(w)), and the assignment with the largest sum.
 
     Parameters
     ----------
     first, second : DILN, HDP, LDA or CTM
-        Fitted estimators, or what ``diln.load`` reads; of the same terms, in whatever order.
+        Fitted estimators, or models read by ``diln.load``. Both need the same terms, in any order.
 
     Returns
     -------
     Matching
-        Its ``share`` says how many of the topics are in both.
+        ``share`` is the share of topics that are in both.
     """
     one, two = fitted_of(first), fitted_of(second)
     order, used, others = _places(one, two), used_topics(one), used_topics(two)

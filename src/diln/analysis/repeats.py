@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from diln.analysis.agreeing import Agreement, agreement
+from diln.analysis.correlation_agreement import CorrelationAgreement, compare_correlations
 from diln.analysis.inputs import Model
 from diln.analysis.matching import Matching, match_topics
 
@@ -19,17 +19,17 @@ class Repeat:
     Attributes
     ----------
     first, second : int
-        Their places among the models, from 0 on.
+        Their positions in the list of models, from 0.
     topics : Matching
-        Which topics of the one go with which of the other.
-    correlations : Agreement or None
-        How far their correlations agree; None unless both models have correlations.
+        Which topics of the two models match.
+    correlations : CorrelationAgreement or None
+        How far their correlations agree; None if one of the models has no correlations.
     """
 
     first: int
     second: int
     topics: Matching
-    correlations: Agreement | None
+    correlations: CorrelationAgreement | None
 
     def to_json(self) -> dict[str, Any]:
         """As plain numbers."""
@@ -39,12 +39,12 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Stability:
-    """Several models, each two of them compared; means are over these pairs.
+    """Several models, compared in pairs; means are over these pairs.
 
     Attributes
     ----------
     repeats : tuple of Repeat
-        One for each two models.
+        One for each pair of models.
     """
 
     repeats: tuple[Repeat, ...]
@@ -81,17 +81,17 @@ class Stability:
 
 
 def stability(models: Sequence[Model]) -> Stability:
-    """Compare each two of several models of the same documents.
+    """Compare all pairs of several models of the same documents.
 
     Parameters
     ----------
     models : list of DILN, HDP, LDA or CTM
-        Two at least: fitted estimators, or what ``diln.load`` reads.
+        At least two fitted estimators, or models read by ``diln.load``.
 
     Returns
     -------
     Stability
-        Its ``mean`` and ``share`` are about topics, its ``correlation`` and ``signs`` about which go together.
+        ``mean`` and ``share`` are about topics; ``correlation`` and ``signs`` are about which topics go together.
     """
     if len(models) < 2:
         raise ValueError(f"{len(models)} model was given; give at least two, fitted with different seeds")
@@ -100,4 +100,4 @@ def stability(models: Sequence[Model]) -> Stability:
 
 def _repeat(models: Sequence[Model], first: int, second: int) -> Repeat:
     matching = match_topics(models[first], models[second])
-    return Repeat(first, second, matching, agreement(models[first], models[second], matching))
+    return Repeat(first, second, matching, compare_correlations(models[first], models[second], matching))

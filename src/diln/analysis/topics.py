@@ -19,11 +19,11 @@ class Topic:
     weight : float
         The share of the tokens that it holds.
     words : tuple of str
-        Its most probable words, the first the most so.
+        Its most probable words, in descending order.
     probabilities : tuple of float
-        Of these words.
+        Probabilities of these words.
     found, n_chains : int or None
-        In how many of how many chains it was found, the model's own among them; None of one chain.
+        Number of chains that found it (including the model itself), and number of chains; None for one chain.
     """
 
     id: int
@@ -42,18 +42,18 @@ def largest_topics(
     Parameters
     ----------
     model : DILN, HDP, LDA or CTM
-        A fitted estimator, or what ``diln.load`` reads.
+        A fitted estimator, or a model read by ``diln.load``.
     n_topics : int, optional
-        How many at most; all unless given.
+        Maximum number of topics. Default: all.
     n_words : int
-        How many words of each.
+        Number of words for each topic.
     unused : bool
-        Whether topics that are not in use, those with less than one in 500 tokens, are among them.
+        Whether to include topics that are not in use (less than one in 500 tokens).
 
     Returns
     -------
     list of Topic
-        Of topics of the same size the one with the smaller number comes first.
+        Topics of the same size are in the order of their numbers.
     """
     for name, value in (("n_topics", n_topics), ("n_words", n_words)):
         if value is not None and value < 1:

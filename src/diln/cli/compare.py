@@ -56,7 +56,7 @@ def compare_command(
             "--output",
             "-o",
             metavar="FOLDER",
-            help="Where results go. What is there of the same comparison is taken up.",
+            help="Directory for the results. An unfinished comparison in it is continued.",
             rich_help_panel=OUTPUT,
         ),
     ],
@@ -66,8 +66,7 @@ def compare_command(
         typer.Option(
             "--study",
             help="The models side by side (table); perplexity against the topics' prior (prior), against steps of "
-            "mini-batches (steps), against time (time); what one pass of mini-batches finds (pass). Give it again for "
-            "several.",
+            "mini-batches (steps), against time (time); what one pass finds (pass). Repeat for several.",
             show_default="table",
             rich_help_panel=COMPARED,
         ),
@@ -77,18 +76,20 @@ def compare_command(
         typer.Option(
             "--model",
             metavar="MODEL",
-            help="Which model; give it again for several.",
+            help="A model to compare. Repeat for several.",
             show_default="all",
             rich_help_panel=COMPARED,
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Chains of each model.", rich_help_panel=COMPARED)] = 3,
+    seeds: Annotated[
+        int, typer.Option("--seeds", min=1, help="Number of chains for each model.", rich_help_panel=COMPARED)
+    ] = 3,
     splits: Annotated[
         int,
         typer.Option(
             "--splits",
             min=1,
-            help="Splits into training and test documents; of --study prior at least 5.",
+            help="Number of splits into training and test documents; at least 5 for --study prior.",
             rich_help_panel=COMPARED,
         ),
     ] = 1,
@@ -97,8 +98,8 @@ def compare_command(
         typer.Option(
             "--topics",
             min=1,
-            help="Number of topics that is tried with models that need one; give it again for several.",
-            show_default="50, 100 and 200, fewer for small corpora",
+            help="Number of topics to try for models that need one. Repeat for several.",
+            show_default="50, 100 and 200; fewer for small corpora",
             rich_help_panel=TRIED,
         ),
     ] = None,
@@ -107,13 +108,13 @@ def compare_command(
         typer.Option(
             "--topic-prior",
             "--prior",
-            help="Prior of a topic's terms that is tried with every model; give it again for several.",
+            help="Prior of a topic's terms to try for every model. Repeat for several.",
             show_default="0.015, 0.04 and 0.1; variational 0.05, 0.1 and 0.25",
             rich_help_panel=TRIED,
         ),
     ] = None,
     inference: Annotated[
-        Inference, typer.Option("--inference", help="How the posterior is found.", rich_help_panel=TRIED)
+        Inference, typer.Option("--inference", help="How models are fitted.", rich_help_panel=TRIED)
     ] = Inference.sampling,
     passes: Annotated[
         int | None,
@@ -134,10 +135,10 @@ def compare_command(
 ) -> None:
     """Compare models on documents: how well each predicts new ones, what its topics are like, and what it costs.
 
-    Every model gets its settings by the same rule, on validation documents; test documents judge what was chosen. Each
-    fit is on one thread, several at a time. The same command goes on where one was stopped.
+    Settings are chosen for every model by the same rule, on validation documents; test documents judge the result. Each
+    fit runs on one thread, several fits at a time. If you stop the command, run it again to continue.
     """
-    from diln.study import STUDIES, Comparison, Shelf, settings_for
+    from diln.study import STUDIES, Comparison, ResultsFolder, settings_for
 
     silent = quiet or json
     with told_of_interrupts("runs that were done are kept, and the same command goes on"):
@@ -149,9 +150,9 @@ def compare_command(
             priors=tuple(prior or ()), seeds=seeds, splits=splits, inference=inference.value, max_iter=passes,
         )  # fmt: skip
         names = dict.fromkeys(one.value for one in study or [StudyName.table])
-        comparison = Comparison(corpus, settings, Shelf(output), tuple(STUDIES[name] for name in names))
+        comparison = Comparison(corpus, settings, ResultsFolder(output), tuple(STUDIES[name] for name in names))
         figures: list[str] = []
-        with CompareLine(comparison.shelf, quiet=silent) as line:
+        with CompareLine(comparison.folder, quiet=silent) as line:
             views = comparison.carry_out(jobs, line, lambda views: figures.extend(_write(comparison, views, silent)))
     if json:
         say_json({
@@ -169,15 +170,15 @@ def _write(comparison: "Comparison", views: "dict[str, View]", silent: bool) -> 
 
     table: TableView | None = views.get("table")  # type: ignore[assignment]
     if table is not None:
-        comparison.shelf.write(TABLE, markdown(table, comparison.about))
+        comparison.folder.write(TABLE, markdown(table, comparison.about))
     try:
         from diln.show.comparison import draw
     except ImportError:
         if not silent:
             ERR.print(escape(NO_FIGURES), soft_wrap=True)
         return []
-    folder = comparison.shelf.directory / FIGURES
-    return [str(path) for name, view in views.items() for path in draw(name, view, folder)]
+    figures = comparison.folder.directory / FIGURES
+    return [str(path) for name, view in views.items() for path in draw(name, view, figures)]
 
 
 def _report(output: Path, views: "dict[str, View]", figures: list[str]) -> None:

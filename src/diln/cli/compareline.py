@@ -13,7 +13,7 @@ from diln.errors import StoreError
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from diln.study import Shelf
+    from diln.study import ResultsFolder
     from diln.study.runs import Run
 
 A_SECOND = 2  # times that it looks what is there
@@ -25,8 +25,8 @@ class CompareLine:
     It looks into the directory of the comparison: there is all that any process has done.
     """
 
-    def __init__(self, shelf: "Shelf", *, quiet: bool = False, console: Console = ERR) -> None:
-        self.shelf = shelf
+    def __init__(self, folder: "ResultsFolder", *, quiet: bool = False, console: Console = ERR) -> None:
+        self.folder = folder
         self.runs: dict[str, Run] = {}
         self.later = 0
         self.before: set[str] | None = None  # runs that were done before this began, known by then or not
@@ -46,14 +46,14 @@ class CompareLine:
         self.live.stop()
 
     def expect(self, runs: "list[Run]", later: int) -> None:
-        """These runs, done or not, are known by now; so many more will follow."""
+        """The runs that are known by now, done or not, and the number of runs that will follow."""
         self.runs, self.later = {run.name: run for run in runs}, later
         if self.before is None:
-            self.before = set(self.shelf.done())
+            self.before = set(self.folder.done())
 
     def done(self) -> list[str]:
         """The runs that are done, the last one last."""
-        return [name for name in self.shelf.done() if name in self.runs]
+        return [name for name in self.folder.done() if name in self.runs]
 
     def parts(self, elapsed: float) -> Parts:
         """What there is to show."""
@@ -62,7 +62,7 @@ class CompareLine:
         done, total = self.done(), len(self.runs) + self.later
         here = len(set(done) - self.before)
         left = [(1, f"about {clock(elapsed / here * (total - len(done)))} left")] if here > 0 else []
-        under_way = [self.runs[name].label for name in self.shelf.under_way() if name in self.runs]
+        under_way = [self.runs[name].label for name in self.folder.under_way() if name in self.runs]
         return [
             (1, f"{len(done):,} of {total:,} runs"),
             (1, clock(elapsed)),
@@ -75,8 +75,8 @@ class CompareLine:
         if not done:
             return []
         try:
-            result = self.shelf.read_named(done[-1])
-        except StoreError:  # whoever does the runs says so
+            result = self.folder.read_named(done[-1])
+        except StoreError:  # reported by the process that does the runs
             return []
         values = [result["perplexity"]] if "perplexity" in result else result.get("perplexities", [])
         return [(3, f"last: {self.runs[done[-1]].model} {values[-1]:,.1f}")] if values else []

@@ -12,9 +12,9 @@ from diln.cli.options import OUTPUT, ForceOption, Given, JobsOption, JsonOption,
 from diln.cli.source import READING, TERMS, TERMS_PANEL, TOKENS, FilesArg, check_rule, source_of
 
 if TYPE_CHECKING:
-    from diln.corpus import Corpus, Summary
+    from diln.corpus import Corpus, CorpusSummary
 
-app = typer.Typer(help="Build a corpus from text, add to it, and see what is in it.", no_args_is_help=True)
+app = typer.Typer(help="Build a corpus from text, add documents, and show what is in it.", no_args_is_help=True)
 
 BAR_WIDTH = 24
 UNCHANGED = "nothing was changed"
@@ -39,7 +39,7 @@ DOCUMENTS: Options = {
         bool | None,
         typer.Option(
             "--keep-text/--no-text",
-            help="Whether texts are kept to be read.",
+            help="Whether to store the texts.",
             show_default="keep-text",
             rich_help_panel=OUTPUT,
         ),
@@ -58,7 +58,7 @@ DOCUMENTS: Options = {
 def build_command(
     source: FilesArg,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Where to put the corpus.", rich_help_panel=OUTPUT)
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Directory for the corpus.", rich_help_panel=OUTPUT)
     ],
     reading: Given,
     text: Given,
@@ -82,14 +82,12 @@ def append_command(
     source: FilesArg,
     directory: DirectoryArg,
     reading: Given,
-    grow: Annotated[
-        bool, typer.Option("--grow/--fixed", help="Whether new terms are taken into the vocabulary.")
-    ] = False,
+    grow: Annotated[bool, typer.Option("--grow/--fixed", help="Whether to add new terms to the vocabulary.")] = False,
     jobs: JobsOption = -1,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Add documents to a corpus, by the rule it was built with."""
+    """Add documents to a corpus, counted in the same way as its own."""
     from diln.corpus import append
 
     with told_of_interrupts(UNCHANGED), ProgressLine("adding", quiet=quiet or json) as watch:
@@ -101,7 +99,7 @@ def append_command(
 def info_command(
     directory: DirectoryArg,
     check: Annotated[
-        bool, typer.Option("--check/--no-check", help="Whether every file is read to see that it is unchanged.")
+        bool, typer.Option("--check/--no-check", help="Whether to read every file and compare its checksum.")
     ] = True,
     json: JsonOption = False,
 ) -> None:
@@ -122,7 +120,7 @@ def _report(corpus: "Corpus", json: bool, full: bool = False) -> None:
         show(summary, directory, size, full)
 
 
-def show(summary: "Summary", name: str, size: int, full: bool) -> None:
+def show(summary: "CorpusSummary", name: str, size: int, full: bool) -> None:
     """Print what is in a corpus of this name and size in bytes; ``full`` adds its labels and terms."""
     OUT.print(f"[bold]{escape(name)}[/]", soft_wrap=True)
     OUT.print(_overview(summary, size))
@@ -132,7 +130,7 @@ def show(summary: "Summary", name: str, size: int, full: bool) -> None:
         _print_counted("term", summary.terms, summary.documents, summary.vocabulary)
 
 
-def _overview(summary: "Summary", size: int) -> Table:
+def _overview(summary: "CorpusSummary", size: int) -> Table:
     lengths = summary.tokens_per_document
     return facts(
         {
@@ -149,7 +147,7 @@ def _overview(summary: "Summary", size: int) -> Table:
     )
 
 
-def _notes(summary: "Summary") -> list[str]:
+def _notes(summary: "CorpusSummary") -> list[str]:
     tally = summary.tally or {}
     numbers = {
         "documents without a token of the vocabulary": summary.empty_documents,

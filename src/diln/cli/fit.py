@@ -167,10 +167,11 @@ def course(parameters: "Parameters", n_docs: int, n_tokens: float) -> Course:
 
     method = parameters.method(n_docs, n_tokens)
     if parameters.inference == "variational":
-        return Passes(parameters.plan().max_iter, n_docs, at_most=method == "batch")
+        passes = parameters.epochs if method == "online" else parameters.plan().max_iter
+        return Passes(passes, n_docs, at_most=method == "batch")
     plan = sampling.planned(parameters, method, n_tokens)
     if method == "online":
-        return Steps(plan, n_docs, parameters.max_iter or sampling.EPOCHS, chains=parameters.n_chains)
+        return Steps(plan, n_docs, parameters.epochs, chains=parameters.n_chains)
     return Sweeps(plan, n_docs, method, parameters.n_chains)
 
 

@@ -15,7 +15,7 @@ from diln.cli.console import ERR
 
 if TYPE_CHECKING:
     from diln.inference.progress import Progress
-    from diln.inference.sampling.loops import Plan
+    from diln.inference.sampling.run import ChainPlan
 
 GAP = "  "
 RECENT = 11  # passes, sweeps or steps that say how fast it goes
@@ -45,7 +45,7 @@ class Course(Protocol):
 
 @dataclass(frozen=True)
 class Passes:
-    """Variational inference: so many passes over the documents, or ``at_most`` so many."""
+    """Variational inference: a number of passes over the documents, which may be a maximum (``at_most``)."""
 
     passes: int
     documents: int
@@ -72,7 +72,7 @@ class Passes:
 class Sweeps:
     """Sampling, of all documents at once (batch) or of more and more of them (grow): sweeps as planned."""
 
-    plan: "Plan"
+    plan: "ChainPlan"
     documents: int
     learning: str
     chains: int = 1
@@ -102,7 +102,7 @@ class Sweeps:
 class Steps:
     """Sampling, of some documents at a time (online): sweeps over some as planned, then passes over all in steps."""
 
-    plan: "Plan"
+    plan: "ChainPlan"
     documents: int
     passes: int
     start: str = f"learning: online{GAP}first sweep"

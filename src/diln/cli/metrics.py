@@ -10,14 +10,12 @@ from rich.table import Table
 
 from diln.cli.console import OUT, ProgressLine, complain, facts, say_json
 from diln.cli.options import Given, JobsOption, JsonOption, QuietOption, takes
-from diln.cli.predict import tokens_of
-from diln.cli.source import FILES, READING, SAME_TOKENS, is_corpus, read_corpus
+from diln.cli.source import FILES, READING, SAME_TOKENS, read_for
 from diln.cli.tables import WORDS, counted, listed
 from diln.errors import SourceError
 
 if TYPE_CHECKING:
     from diln.analysis import Quality, Repeat, Stability, TopicQuality
-    from diln.corpus import Corpus
     from diln.models.fitted import Fitted
 
 app = typer.Typer()
@@ -28,15 +26,15 @@ WIDE = 80
 NOTHING = "-"  # in place of a number that is not defined
 
 ModelsArg = Annotated[
-    list[Path], typer.Argument(metavar="MODEL", help="Model directories, one or several.", show_default=False)
+    list[Path], typer.Argument(metavar="MODEL", help="One or several model directories.", show_default=False)
 ]
 CorpusOption = Annotated[
     str,
     typer.Option(
         "--corpus",
         metavar="SOURCE",
-        help="Where words are looked for together, the model's documents or better others: a corpus directory, or "
-        f"what one is built from: {FILES}",
+        help="Documents in which to count words: those of the model or, better, others. A corpus directory, or a "
+        f"source to count: {FILES}",
         show_default=False,
     ),
 ]
@@ -56,10 +54,10 @@ def metrics_command(
     text: Given,
     words: Annotated[
         int | None,
-        typer.Option("--words", min=1, help="Most probable words of a topic that count.", show_default=str(WORDS)),
+        typer.Option("--words", min=1, help="Number of words for each topic.", show_default=str(WORDS)),
     ] = None,
     top: Annotated[
-        int | None, typer.Option("--top", min=1, help="Most topics to show; all in use count in the means.")
+        int | None, typer.Option("--top", min=1, help="Maximum number of topics to show. Means are over all in use.")
     ] = None,
     jobs: JobsOption = -1,
     json: JsonOption = False,
@@ -67,13 +65,13 @@ def metrics_command(
 ) -> None:
     """Measure a model's topics: coherence (NPMI, UMass), exclusivity and diversity of their most probable words.
 
-    Of several models it shows the means, and whether they find the same topics and correlations.
+    For several models it shows the means, and whether the models find the same topics and correlations.
     """
     from diln.analysis import qualities
     from diln.models.fitted import Fitted
 
     every = [Fitted.load(model, jobs) for model in models]
-    documents = _corpus(every, corpus, reading, text, jobs, quiet or json)
+    documents = read_for(every, corpus, reading, text, jobs, quiet or json)
     with ProgressLine("pairs of words", quiet=quiet or json) as watch:
         found = qualities(every, documents, words or WORDS, watch)
     if not any(one.coverage for one in found):
@@ -85,20 +83,6 @@ def metrics_command(
         _show_one(models[0], every[0], found[0], top, words)
     else:
         _show_several(models, every, found, repeated)
-
-
-def _corpus(every: list["Fitted"], source: str, reading: Given, text: Given, jobs: int, quiet: bool) -> "Corpus":
-    """The documents to look for words in, counted, where they are not yet, as those of the models were."""
-    if is_corpus(source):
-        return read_corpus(source, reading, text, jobs, quiet)
-    rules = [tokens_of(fitted) for fitted in every]
-    if any(rule != rules[0] for rule in rules):
-        raise SourceError(
-            f"{source}: the models' own documents were counted by different rules; count these by one, with diln "
-            "corpus build, and give that corpus"
-        )
-    terms = list(dict.fromkeys(term for fitted in every for term in fitted.vocabulary))
-    return read_corpus(source, {"vocabulary": terms, **reading}, {**rules[0], **text}, jobs, quiet)
 
 
 def _stability(every: list["Fitted"]) -> "Stability | None":
@@ -195,7 +179,7 @@ def _correlations(repeat: "Repeat") -> list[str]:
 
 
 def _table(n_names: int, *columns: str) -> Table:
-    """A table of so many columns of names, which are broken where they are too long, and then of numbers."""
+    """A table with ``n_names`` columns of names, which are wrapped if they are too long, and columns of numbers."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in columns[:n_names]:
         table.add_column(name, style="bold", overflow="fold")

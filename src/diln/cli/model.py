@@ -18,11 +18,9 @@ from diln.cli.tables import (
     found_json,
     lift_range,
     listed,
-    location_variance,
     shown_lift,
     size_on_disk,
     sparkline,
-    states_kept,
     summary,
     topic_json,
     topic_table,
@@ -36,15 +34,16 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-PAIR_WORDS = 6  # of a topic of a pair, unless told otherwise
+PAIR_WORDS = 6  # of a topic of a pair, by default
 GAP = 2  # characters between two columns
 BESIDE_WORDS = 2 * 5 + 3 * GAP  # characters that the numbers of two topics take
 WIDE_PAIR = 100
 SPARK_WIDTH = 40
-NOT_TOLD = {"n_jobs", "random_state", "verbose"}  # parameters that say nothing of the model
+NOT_TOLD = {"n_jobs", "random_state", "verbose"}  # parameters that do not describe the model
 
 WordsOption = Annotated[
-    int | None, typer.Option("--words", min=1, help="Words of each topic; by default as many as fit on the line.")
+    int | None,
+    typer.Option("--words", min=1, help="Number of words for each topic. Default: as many as fit on the line."),
 ]
 
 
@@ -52,10 +51,12 @@ WordsOption = Annotated[
 def topics_command(
     model: ModelArg,
     words: WordsOption = None,
-    top: Annotated[int | None, typer.Option("--top", min=1, help="Most topics to show; by default all in use.")] = None,
+    top: Annotated[
+        int | None, typer.Option("--top", min=1, help="Maximum number of topics to show. Default: all in use.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Show a model's topics in use, the largest first. A topic's number is the same everywhere."""
+    """Show the topics in use, the largest first. A topic has the same number in all commands."""
     from diln.analysis import largest_topics
     from diln.models.fitted import Fitted
 
@@ -63,7 +64,7 @@ def topics_command(
     topics = largest_topics(fitted, top, words or WORDS)
     if json:
         numbers = {"directory": str(model), "topics_in_use": fitted.n_topics, "truncation": fitted.posterior.n_topics}
-        numbers["n_chains"] = 1 if fitted.agreement is None else fitted.agreement.n_chains
+        numbers["n_chains"] = fitted.n_chains or 1
         say_json({**numbers, "topics": [topic_json(topic) for topic in topics]})
         return
     OUT.print(f"[bold]topics in use[/] ({counted(len(topics), fitted.n_topics)})")
@@ -80,18 +81,18 @@ def say_what_is_unknown(fitted: "Fitted") -> None:
 @app.command("correlations", epilog="Example:\n\ndiln correlations model --pairs 20")
 def correlations_command(
     model: ModelArg,
-    pairs: Annotated[int, typer.Option("--pairs", min=1, help="Most pairs of each kind.")] = 10,
+    pairs: Annotated[int, typer.Option("--pairs", min=1, help="Maximum number of pairs of each kind.")] = 10,
     words: WordsOption = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Show pairs that are not sure, too, where the model has several chains.")
+        bool, typer.Option("--all", help="Also show pairs that are not sure, if the model has several chains.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
     """Show which topics go together and which avoid each other.
 
-    The lift says how many times as often as by chance two topics are together: 3.2x, or 0.31x where they avoid each
-    other. A model of several chains (diln fit --chains) tells how sure that is: only pairs are shown whose lift another
-    chain that finds both topics would have on the same side of 1 in 19 of 20 cases, with the range that it would be in.
+    A lift of 3.2x means that two topics are together 3.2 times as often as by chance; below 1x they avoid each other. A
+    model with several chains (diln fit --chains) also shows how sure that is: it lists only pairs that would have the
+    lift on the same side of 1 in 19 of 20 other chains that find both topics, with the range of the lift.
     """
     from diln.analysis import correlated_pairs, largest_topics
     from diln.models.fitted import Fitted
@@ -103,8 +104,7 @@ def correlations_command(
         raise DilnError(f"{model}: {error}") from None
     topics = {topic.id: topic for topic in largest_topics(fitted, None, words or PAIR_WORDS)}
     if json:
-        n_chains = 1 if fitted.agreement is None else fitted.agreement.n_chains
-        numbers = {"n_chains": n_chains, "pairs": found.n_pairs, "sure_pairs": found.n_sure}
+        numbers = {"n_chains": fitted.n_chains or 1, "pairs": found.n_pairs, "sure_pairs": found.n_sure}
         kinds = {"positive": found.positive, "negative": found.negative}
         listed = {kind: [_pair_json(pair, topics) for pair in kinds[kind]] for kind in kinds}
         say_json({"directory": str(model), **numbers, **listed})
@@ -114,7 +114,7 @@ def correlations_command(
         left = "" if every else "; --all shows the others"
         OUT.print(
             f"\n[dim]{found.n_sure:,} of {found.n_pairs:,} pairs are sure: another chain beside the "
-            f"{fitted.agreement.n_chains} that finds both topics has the lift on the same side of 1 in 19 of 20 cases"
+            f"{fitted.n_chains} that finds both topics has the lift on the same side of 1 in 19 of 20 cases"
             f"{left}[/]"
         )
     elif found.n_pairs:
@@ -183,7 +183,7 @@ def _pair_columns(pairs: Sequence["Pair"], *, every: bool) -> dict[str, list[str
 
 @app.command("info", epilog="Example:\n\ndiln info model --json")
 def info_command(model: ModelArg, json: JsonOption = False) -> None:
-    """Show what a model is: its parameters, its numbers, and how it was fitted."""
+    """Show the parameters and numbers of a model, and how it was fitted."""
     from diln.files import read_manifest
     from diln.models.files import MODEL
     from diln.models.fitted import Fitted
@@ -197,7 +197,7 @@ def info_command(model: ModelArg, json: JsonOption = False) -> None:
 
 
 def _info(fitted: "Fitted", directory: Path, versions: dict[str, str]) -> dict[str, str]:
-    told, variance, kept = told_parameters(fitted), location_variance(fitted), states_kept(fitted)
+    told, variance, kept = told_parameters(fitted), fitted.location_variance, fitted.states_kept
     return {
         **summary(fitted),
         "terms": f"{len(fitted.vocabulary):,}",

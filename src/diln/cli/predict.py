@@ -11,8 +11,7 @@ from rich.markup import escape
 from diln.cli.console import OUT, ProgressLine, facts, say_json, told_of_interrupts
 from diln.cli.options import OUTPUT, Given, JobsOption, JsonOption, ModelArg, QuietOption, takes
 from diln.cli.proportions import Part, check_target, write
-from diln.cli.source import READING, SAME_TOKENS, SourceArg, is_corpus, read_corpus
-from diln.cli.tables import states_kept
+from diln.cli.source import READING, SAME_TOKENS, SourceArg, is_corpus, read_for
 from diln.errors import DilnError, SourceError
 
 if TYPE_CHECKING:
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-AT_ONCE = 2048  # documents whose proportions are in memory
-
 
 class Method(Enum):
     """How the probability of a document is computed."""
@@ -32,12 +29,12 @@ class Method(Enum):
     draws = "draws"
 
 
-class Documents(NamedTuple):
-    """Documents in the terms of a model."""
+class AlignedCorpus(NamedTuple):
+    """A corpus, and its counts in the terms of a model."""
 
     corpus: "Corpus"
     rows: "Rows"
-    unknown: int  # tokens of terms that the model does not know
+    unknown: int  # tokens of terms that the model does not know, left out
 
 
 @app.command(
@@ -56,7 +53,7 @@ def transform_command(
             "--output",
             "-o",
             metavar="FILE",
-            help="Where to write: a .csv, .tsv, .jsonl, .npz or .parquet file.",
+            help="File to write: .csv, .tsv, .jsonl, .npz or .parquet.",
             rich_help_panel=OUTPUT,
         ),
     ],
@@ -66,11 +63,11 @@ def transform_command(
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Write each document's proportions of topics: its id, its number of known tokens, and a column for each topic.
+    """Write the topic proportions of each document: its id, its number of known tokens, and a column for each topic.
 
-    A document without a known token (n_tokens 0) has the proportions that are expected of any document.
+    A document without a known token (n_tokens 0) gets the proportions expected of any document.
 
-    Text is counted by the rule of the model's own documents; its columns are found anew, or named by --text.
+    Text is counted in the same way as the documents of the model. Its columns are guessed, or named by --text.
     """
     from diln.models.fitted import Fitted
 
@@ -78,7 +75,7 @@ def transform_command(
     check_target(output, map(Path, read), [model, *([Path(source)] if is_corpus(source) else [])])
     fitted = Fitted.load(model, jobs)
     with told_of_interrupts("nothing was written"):
-        documents = _documents(fitted, source, reading, text, jobs, quiet=quiet or json)
+        documents = _read(fitted, source, reading, text, jobs, quiet=quiet or json)
         with ProgressLine("transforming", quiet=quiet or json) as watch:
             empty = write(output, _parts(fitted, documents, jobs, watch), fitted.posterior.n_topics)
     numbers = {
@@ -103,38 +100,35 @@ def evaluate_command(
         Method,
         typer.Option(
             "--method",
-            help="With expected topics and proportions, or averaged over draws of them (sampling: over the states that "
-            "diln fit --keep-states has kept).",
+            help="Use expected topics and proportions, or average over draws from the posterior (sampling: the states "
+            "kept by diln fit --keep-states).",
         ),
     ] = Method.plug_in,
     draws: Annotated[
         int | None,
-        typer.Option("--draws", min=1, help="How many draws at most, with --method draws.", show_default="20"),
+        typer.Option("--draws", min=1, help="Maximum number of draws, for --method draws.", show_default="20"),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the split of each document.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Random seed for splitting each document.")] = 0,
     jobs: JobsOption = -1,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Compute how well a model predicts documents it has not seen: the perplexity of half of each, given the other.
+    """Measure how well a model predicts new documents: the perplexity of one half of each, given the other half.
 
-    Lower is better; 1 would be perfect. Behind ± is the standard error, over documents.
+    Lower is better; 1 would be perfect. The number after ± is the standard error over documents.
 
-    Text is counted by the rule of the model's own documents; its columns are found anew, or named by --text.
+    Text is counted in the same way as the documents of the model. Its columns are guessed, or named by --text.
     """
-    from diln.analysis import complete
-    from diln.models.counts import in_halves
+    from diln.analysis.completion import complete_halves
     from diln.models.fitted import DRAWS, Fitted
 
     if draws is not None and method is not Method.draws:
         raise typer.BadParameter("--draws is for --method draws; give both or neither")
     fitted = Fitted.load(model, jobs)
-    documents = _documents(fitted, source, reading, text, jobs, quiet=quiet or json)
-    counts = documents.rows.everything()
-    observed, held_out = in_halves(counts, seed)
+    documents = _read(fitted, source, reading, text, jobs, quiet=quiet or json)
     n_draws = _draws(fitted, model, draws or DRAWS) if method is Method.draws else None
-    done = complete(fitted, observed, held_out, jobs, n_draws)
-    empty, predicted = int((counts.sum(axis=1) == 0).sum()), int(done.n_tokens)
+    done = complete_halves(fitted, documents.rows, seed, jobs, n_draws)
+    empty, predicted = len(documents.corpus) - done.n_docs, int(done.n_tokens)
     if json:
         numbers = {
             "model": str(model), "source": source, "perplexity": done.perplexity,
@@ -152,59 +146,40 @@ def evaluate_command(
 
 def _draws(fitted: "Fitted", model: Path, wanted: int) -> int:
     """How many draws there can be: of a chain, the states that were kept."""
-    kept = states_kept(fitted)
+    kept = fitted.states_kept
     if kept == 0:
         raise DilnError(f"{model}: no state of its chain was kept; fit it with --keep-states, or leave out --method")
     return wanted if kept is None else min(wanted, kept)
 
 
-def _documents(fitted: "Fitted", source: str, reading: Given, text: Given, jobs: int, quiet: bool) -> Documents:
+def _read(fitted: "Fitted", source: str, reading: Given, text: Given, jobs: int, quiet: bool) -> AlignedCorpus:
     """The documents of a corpus or of anything that one is built from, in the terms of the model."""
-    from diln.models.counts import CorpusRows, aligned
+    from diln.models.counts import aligned
 
-    stored = is_corpus(source)
-    terms: Given = {} if stored else {"vocabulary": fitted.vocabulary}
-    tokens = text if stored else {**tokens_of(fitted), **text}
-    corpus = read_corpus(source, {**terms, **reading}, tokens, jobs, quiet)
+    corpus = read_for([fitted], source, reading, text, jobs, quiet)
     try:
         rows = aligned(corpus, fitted.vocabulary)
     except ValueError as error:  # no term is known
         raise SourceError(f"{source}: {error}") from None
-    known = corpus.n_tokens if isinstance(rows, CorpusRows) else int(rows.everything().sum())
-    if not known:
+    if corpus.n_tokens == rows.n_unknown:
         raise SourceError(f"{source}: no document has a token of a term that the model knows; give others")
-    uncounted = 0 if stored or corpus.tally is None else corpus.tally.unknown_tokens
-    return Documents(corpus, rows, corpus.n_tokens - known + uncounted)
+    uncounted = 0 if is_corpus(source) or corpus.tally is None else corpus.tally.unknown_tokens
+    return AlignedCorpus(corpus, rows, rows.n_unknown + uncounted)
 
 
-def tokens_of(fitted: "Fitted") -> Given:
-    """The rule for tokens that the model's own documents were counted by."""
-    if fitted.rule is None:
-        return {}
-    if fitted.rule["tokenizer"] is not None:
-        raise SourceError(
-            f"the model's documents were counted with the tokenizer {fitted.rule['tokenizer']!r}, which the command "
-            "does not have; count these in Python with it and vocabulary=model.vocabulary_"
-        )
-    known = {name: value for name, value in fitted.rule.items() if name in SAME_TOKENS}
-    return {**known, "ngram_range": tuple(known["ngram_range"])}
-
-
-def _parts(fitted: "Fitted", documents: Documents, jobs: int, watch: ProgressLine) -> Iterator[Part]:
+def _parts(fitted: "Fitted", documents: AlignedCorpus, jobs: int, watch: ProgressLine) -> Iterator[Part]:
     """The documents' proportions, some at a time."""
     import numpy as np
 
-    from diln.engine.threads import Threads, cut
+    from diln.engine.threads import Threads
 
     with Threads(jobs) as threads:
-        for first, last in cut(len(documents.corpus), AT_ONCE):
-            counts = documents.rows.take(np.arange(first, last))
-            tokens = np.asarray(counts.sum(axis=1), np.int64)
-            yield Part(documents.corpus[first:last].documents.ids, tokens, fitted.transform(counts, threads))
+        for first, last, tokens, proportions in fitted.transformed(documents.rows, threads):
+            yield Part(documents.corpus[first:last].documents.ids, tokens.astype(np.int64), proportions)
             watch.step(last, len(documents.corpus), last)
 
 
-def _described(documents: Documents, empty: int) -> dict[str, str]:
+def _described(documents: AlignedCorpus, empty: int) -> dict[str, str]:
     notes = {"without a known term": empty, "tokens of unknown terms, left out": documents.unknown}
     return {
         "documents": f"{len(documents.corpus):,}",

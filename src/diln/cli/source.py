@@ -12,8 +12,11 @@ from diln.errors import SourceError
 from diln.files import MANIFEST
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from diln.corpus import Corpus
     from diln.corpus.sources import Source
+    from diln.models.fitted import Fitted
 
 READING_PANEL, TOKENS_PANEL, TERMS_PANEL = "Reading", "Tokens", "Terms and documents"
 BUILTIN_PREFIX = "builtin:"
@@ -50,15 +53,13 @@ class Letters(Enum):
 
 
 FILES = (
-    "a folder of .txt files, or a .txt (a document a line), .csv, .tsv, .jsonl (each also .gz), .parquet, LDA-C, "
+    "a folder of .txt files, or a .txt (one document per line), .csv, .tsv, .jsonl (each also .gz), .parquet, LDA-C, "
     f"UCI docword or .npz file; or {', '.join(BUILTIN_PREFIX + name for name in BUILTIN_NAMES)}."
 )
 FilesArg = Annotated[str, typer.Argument(metavar="SOURCE", help=f"A{FILES[1:]}", show_default=False)]
 SourceArg = Annotated[
     str,
-    typer.Argument(
-        metavar="SOURCE", help=f"A corpus directory, or what one is built from: {FILES}", show_default=False
-    ),
+    typer.Argument(metavar="SOURCE", help=f"A corpus directory, or a source to count: {FILES}", show_default=False),
 ]
 
 
@@ -90,14 +91,14 @@ def _terms(*flags: str, **settings: Any) -> Any:
 
 READING: Options = {
     "text": Annotated[
-        list[str] | None, _reading("--text", help="Column of the text; give it again to count several together.")
+        list[str] | None, _reading("--text", help="Column with the text. Repeat to count several together.")
     ],
-    "id": Annotated[str | None, _reading("--id", help="Column of the id, or none.")],
-    "title": Annotated[str | None, _reading("--title", help="Column of the title.")],
-    "date": Annotated[str | None, _reading("--date", help="Column of the date.")],
-    "label": Annotated[str | None, _reading("--label", help="Column of the label.")],
-    "format": Annotated[Format | None, _reading("--format", help="What the file is, if its name does not tell.")],
-    "delimiter": Annotated[str | None, _reading("--delimiter", help="What separates columns of a .csv file.")],
+    "id": Annotated[str | None, _reading("--id", help="Column with the id, or none.")],
+    "title": Annotated[str | None, _reading("--title", help="Column with the title.")],
+    "date": Annotated[str | None, _reading("--date", help="Column with the date.")],
+    "label": Annotated[str | None, _reading("--label", help="Column with the label.")],
+    "format": Annotated[Format | None, _reading("--format", help="Format of the file, if its name does not show it.")],
+    "delimiter": Annotated[str | None, _reading("--delimiter", help="Separator of the columns of a .csv file.")],
     "encoding": Annotated[str | None, _reading("--encoding", help="Encoding of the text.", show_default="utf-8")],
     "errors": Annotated[
         OnError | None, _reading("--errors", help="What to do with bytes that are not text.", show_default="strict")
@@ -106,7 +107,7 @@ READING: Options = {
         Path | None,
         _reading(
             "--vocabulary",
-            help="File with a term a line: the terms of a file of counts, or the only ones to count in text.",
+            help="File with one term per line: the terms of a file of counts, or the only terms to count in text.",
         ),
     ],
 }
@@ -115,20 +116,22 @@ TOKENS: Options = {
         Letters | None, _tokens("--alphabet", help="Letters of every script, or a to z.", show_default="unicode")
     ],
     "lowercase": Annotated[
-        bool | None, _tokens("--lowercase/--case", help="Whether case is ignored.", show_default="lowercase")
+        bool | None, _tokens("--lowercase/--case", help="Whether to ignore case.", show_default="lowercase")
     ],
     "min_length": Annotated[
-        int | None, _tokens("--min-length", min=1, help="Characters a token needs.", show_default="3")
+        int | None, _tokens("--min-length", min=1, help="Minimum number of characters of a token.", show_default="3")
     ],
     "stop_words": Annotated[
         str | None,
-        _tokens("--stop-words", help="english, sklearn, none, or a file with a word a line.", show_default="english"),
+        _tokens(
+            "--stop-words", help="english, sklearn, none, or a file with one word per line.", show_default="english"
+        ),
     ],
     "ngram_range": Annotated[
         int | None,
-        _tokens("--ngrams", min=1, callback=_ngrams, help="Longest run of tokens that is a term.", show_default="1"),
+        _tokens("--ngrams", min=1, callback=_ngrams, help="Maximum number of tokens in a term.", show_default="1"),
     ],
-    "token_pattern": Annotated[str | None, _tokens("--token-pattern", help="Regular expression of a token.")],
+    "token_pattern": Annotated[str | None, _tokens("--token-pattern", help="Regular expression for a token.")],
 }
 SAME_TOKENS: Options = {name: defaults_to("the model's", kind) for name, kind in TOKENS.items()}
 TERMS: Options = {
@@ -137,15 +140,21 @@ TERMS: Options = {
         _terms(
             "--min-df",
             callback=_documents,
-            help="Fewest documents of a term: a number, or a share such as 0.001. By default 1 to 10, by the "
-            "corpus's size.",
+            help="Minimum number of documents with a term, or a share of them such as 0.001. Default: 1 to 10, "
+            "depending on the size of the corpus.",
         ),
     ],
     "max_df": Annotated[
         str | None,
-        _terms("--max-df", callback=_documents, help="Most documents of a term. By default 0.5 of them."),
+        _terms(
+            "--max-df",
+            callback=_documents,
+            help="Maximum number of documents with a term, or a share of them. Default: 0.5.",
+        ),
     ],
-    "max_terms": Annotated[int | None, _terms("--max-terms", min=1, help="Most terms. By default 10,000 or more.")],
+    "max_terms": Annotated[
+        int | None, _terms("--max-terms", min=1, help="Maximum number of terms. Default: 10,000 or more.")
+    ],
 }
 
 
@@ -189,3 +198,30 @@ def read_corpus(name: str, reading: Given, text: Given, jobs: int, quiet: bool) 
     if given:
         raise SourceError(f"{name}: is a corpus, which is read and counted already; leave out {', '.join(given)}")
     return Corpus.open(name)
+
+
+def read_for(models: "Sequence[Fitted]", name: str, reading: Given, text: Given, jobs: int, quiet: bool) -> "Corpus":
+    """The corpus in a directory, or of a source that is counted as the documents of these models were."""
+    if is_corpus(name):
+        return read_corpus(name, reading, text, jobs, quiet)
+    rules = [tokens_of(fitted) for fitted in models]
+    if any(rule != rules[0] for rule in rules):
+        raise SourceError(
+            f"{name}: the models' own documents were counted by different rules; count these by one, with diln "
+            "corpus build, and give that corpus"
+        )
+    terms = list(dict.fromkeys(term for fitted in models for term in fitted.vocabulary))
+    return read_corpus(name, {"vocabulary": terms, **reading}, {**rules[0], **text}, jobs, quiet)
+
+
+def tokens_of(fitted: "Fitted") -> Given:
+    """The rule for tokens that the model's own documents were counted by."""
+    if fitted.rule is None:
+        return {}
+    if fitted.rule["tokenizer"] is not None:
+        raise SourceError(
+            f"the model's documents were counted with the tokenizer {fitted.rule['tokenizer']!r}, which the command "
+            "does not have; count these in Python with it and vocabulary=model.vocabulary_"
+        )
+    known = {name: value for name, value in fitted.rule.items() if name in SAME_TOKENS}
+    return {**known, "ngram_range": tuple(known["ngram_range"])}

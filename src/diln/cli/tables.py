@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from diln.models.fitted import Fitted
 
 BAR_WIDTH = 12
-WORDS = 10  # of a topic, unless told otherwise
+WORDS = 10  # of a topic, by default
 BESIDE = 29  # characters that the columns before a topic's words take
 FOUND = 7  # those of the column that says in how many chains a topic was found
 LEAST_LIFT, MOST_LIFT = 0.01, 999  # that are shown as they are
@@ -44,7 +44,7 @@ def topic_table(topics: Sequence["Topic"], screen: Console, n_words: int | None)
 
 
 def listed(words: Sequence[str], n_words: int | None, width: int) -> str:
-    """So many words, or as many as there is room for; with commas where a term is of several words."""
+    """The first words, by default as many as there is room for; with commas if a term has several words."""
     gap = ", " if any(" " in word for word in words) else " "
     shown = list(words[: WORDS if n_words is None else n_words])
     while n_words is None and len(shown) > 1 and cell_len(gap.join(shown)) > width:
@@ -77,7 +77,7 @@ def topic_json(topic: "Topic") -> dict[str, Any]:
 
 
 def sparkline(values: Sequence[float], width: int) -> str:
-    """Values as a row of bars, at most so many: from the lowest to the highest."""
+    """Values as a row of at most ``width`` bars, from the lowest to the highest."""
     if len(values) > width:
         values = [values[round(at * (len(values) - 1) / (width - 1))] for at in range(width)]
     low, high = min(values), max(values)
@@ -97,7 +97,7 @@ def summary(fitted: "Fitted") -> dict[str, str]:
         "model": fitted.kind,
         "documents": f"{fitted.population:,.0f}",
         "topics": f"{fitted.n_topics:,} in use of {fitted.posterior.n_topics:,}",
-        "inference": f"{fitted.parameters.inference}, learning: {fitted.method}",
+        "inference": f"{fitted.inference}, learning: {fitted.method}",
         "sweeps" if swept(fitted) else "passes": _passes(fitted),
         "bound": "" if fitted.bound is None else f"{fitted.bound:,.0f}",
         "score": "" if score is None else f"{score:.3f}, mean log probability of a token given the others",
@@ -108,12 +108,11 @@ def summary(fitted: "Fitted") -> dict[str, str]:
 
 def chains(fitted: "Fitted") -> str:
     """How many chains a model was fitted with, and what they agree on."""
-    agreement = fitted.agreement
-    if agreement is None:
-        return "1" if fitted.parameters.inference == "sampling" else ""
+    if fitted.agreement is None:
+        return "" if fitted.n_chains is None else str(fitted.n_chains)
     told = chains_json(fitted)
     pairs = "" if told["sure_pairs"] is None else f", {told['sure_pairs']:,} pairs of topics are sure"
-    return f"{agreement.n_chains}: another finds {told['topics_found_again']:.0%} of the topics{pairs}"
+    return f"{fitted.n_chains}: another finds {told['topics_found_again']:.0%} of the topics{pairs}"
 
 
 def chains_json(fitted: "Fitted") -> dict[str, Any]:
@@ -121,16 +120,15 @@ def chains_json(fitted: "Fitted") -> dict[str, Any]:
     from diln.analysis import in_use
 
     if fitted.agreement is None:
-        known = 1 if fitted.parameters.inference == "sampling" else None
-        return {"n_chains": known, "topics_found_again": None, "sure_pairs": None}
+        return {"n_chains": fitted.n_chains, "topics_found_again": None, "sure_pairs": None}
     judged, share = fitted.judged(), fitted.agreement.share(in_use(fitted))
     sure = None if judged is None else judged.n_sure
-    return {"n_chains": fitted.agreement.n_chains, "topics_found_again": share, "sure_pairs": sure}
+    return {"n_chains": fitted.n_chains, "topics_found_again": share, "sure_pairs": sure}
 
 
 def unknown(fitted: "Fitted") -> str:
     """Why nobody knows how much of a model another run would find, and what to do."""
-    if fitted.parameters.inference != "sampling":
+    if fitted.n_chains is None:
         how, do = "Fitted by variational inference", "fit with --inference sampling --chains 4 to see"
     elif fitted.parameters.n_chains > 1:
         how, do = "Learned from more documents since it was fitted with several chains", "fit it to all of them to see"
@@ -144,7 +142,7 @@ def _passes(fitted: "Fitted") -> str:
     if fitted.method == "online":
         return f"{fitted.passes:,}"
     most = _sweeps_allowed(fitted) if swept(fitted) else fitted.parameters.plan().max_iter
-    averaged = f", the last {states_averaged(fitted):,} averaged" if swept(fitted) else ""
+    averaged = f", the last {fitted.states_averaged:,} averaged" if swept(fitted) else ""
     return f"{fitted.passes:,}{averaged}{', as many as were allowed' if fitted.passes >= most else ''}"
 
 
@@ -156,37 +154,18 @@ def _sweeps_allowed(fitted: "Fitted") -> int:
 
 def swept(fitted: "Fitted") -> bool:
     """Whether a model is of sweeps over all its documents."""
-    return fitted.parameters.inference == "sampling" and fitted.method != "online"
-
-
-def states_averaged(fitted: "Fitted") -> int | None:
-    """States of a chain that a model is the mean of."""
-    return getattr(fitted.posterior, "n_states", None)
-
-
-def states_kept(fitted: "Fitted") -> int | None:
-    """States of a chain that a model has beside their mean."""
-    states = getattr(fitted.posterior, "states", None)
-    return None if states is None else len(states)
-
-
-def location_variance(fitted: "Fitted") -> float | None:
-    """c of a model with locations, as given or as learned."""
-    if fitted.locations is None:
-        return None
-    state = getattr(fitted.posterior, "state", None)
-    return fitted.parameters.variance if state is None else float(state.variance)
+    return fitted.inference == "sampling" and fitted.method != "online"
 
 
 def found_json(fitted: "Fitted") -> dict[str, Any]:
     """What a fit has found, and how, for machines."""
     return {
         "topics_in_use": fitted.n_topics, "truncation": fitted.posterior.n_topics, "alpha": fitted.alpha,
-        "beta": fitted.beta, "topic_prior": fitted.posterior.prior, "location_variance": location_variance(fitted),
-        "inference": fitted.parameters.inference, "learning": fitted.method, "bound": fitted.bound,
+        "beta": fitted.beta, "topic_prior": fitted.posterior.prior, "location_variance": fitted.location_variance,
+        "inference": fitted.inference, "learning": fitted.method, "bound": fitted.bound,
         "score": last(fitted, "score"), "perplexity": last(fitted, "perplexity"), "passes": fitted.passes,
-        "steps": fitted.steps, "states_averaged": states_averaged(fitted),
-        "states_kept": states_kept(fitted), "seed": fitted.seed, **chains_json(fitted),
+        "steps": fitted.steps, "states_averaged": fitted.states_averaged,
+        "states_kept": fitted.states_kept, "seed": fitted.seed, **chains_json(fitted),
     }  # fmt: skip
 
 

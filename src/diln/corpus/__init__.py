@@ -7,7 +7,7 @@ from diln.corpus.options import CorpusOptions
 from diln.corpus.readers import FORMATS, ReadOptions
 from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.splits import Completion
-from diln.corpus.summary import Summary, summarise
+from diln.corpus.summary import CorpusSummary, summarise
 from diln.corpus.watch import Tally, Watch
 
 __all__ = [
@@ -15,9 +15,9 @@ __all__ = [
     "Completion",
     "Corpus",
     "CorpusOptions",
+    "CorpusSummary",
     "Document",
     "ReadOptions",
-    "Summary",
     "Tally",
     "TextOptions",
     "TextRule",

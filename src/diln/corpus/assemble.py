@@ -25,7 +25,7 @@ UNSPACED_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Summary(Generic[Kept]):
+class CountedBlock(Generic[Kept]):
     """What is to be known of a counted block at once; the block itself is kept."""
 
     kept: Kept
@@ -44,13 +44,13 @@ class Summary(Generic[Kept]):
 Job = tuple[int, Block]  # number and block
 
 
-def count_block(context: tuple[TextRule, Sink[Kept, Stash, Finished]], job: Job) -> Summary[Kept]:
+def count_block(context: tuple[TextRule, Sink[Kept, Stash, Finished]], job: Job) -> CountedBlock[Kept]:
     """Count a block and keep it, in whatever process."""
     (rule, sink), (number, block) = context, job
     counted = block.count(rule)
     counts = counted.counts
     n_terms = len(counts.terms) if counts.terms is not None else int(counts.ids.max(initial=-1)) + 1
-    return Summary(
+    return CountedBlock(
         kept=sink.keep(number, counted),
         documents=len(counts.offsets) - 1,
         entries=len(counts.ids),
@@ -91,7 +91,7 @@ class Collector(Generic[Kept, Stash, Finished]):
     texts_seen: set[bytes] = field(default_factory=set)
     room: list[int] = field(default_factory=lambda: [0, 0])  # bytes and entries that the last shard still takes
 
-    def add(self, block: Summary[Kept]) -> None:
+    def add(self, block: CountedBlock[Kept]) -> None:
         """Take a block in."""
         number = None if self.first_number is None else self.first_number + self.tally.documents
         self.tally.documents += block.documents
@@ -124,7 +124,7 @@ class Collector(Generic[Kept, Stash, Finished]):
         self.tally.duplicates_dropped += len(keys) - len(fresh)
         return np.array(fresh, np.int64)
 
-    def _recount(self, block: Summary[Kept], rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _recount(self, block: CountedBlock[Kept], rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         counts = self.sink.load(block.kept).counts
         shard = Shard(counts.offsets, counts.ids, counts.counts).take(rows)
         n_terms = len(block.frequency)

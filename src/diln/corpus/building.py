@@ -99,15 +99,15 @@ def build(
     source : path or Source
         A folder of .txt files, or a .txt, .csv, .tsv, .jsonl (each also .gz), .parquet, LDA-C, UCI or .npz file.
     directory : path
-        Where to put the corpus.
+        Directory for the corpus.
     overwrite : bool
-        Whether a corpus that is there may be replaced.
+        Whether to replace a corpus that is already there.
     n_jobs : int
-        Processes; -1 for one for each core.
+        Number of processes; -1 uses all cores.
     watch : Watch, optional
-        Is told of guesses and of progress. By default guesses are written to the standard error stream.
+        Is notified of guesses and of progress. By default guesses are written to the standard error stream.
     **options
-        How the file is read (see ``ReadOptions``) and how text is made into counts (see ``TextRule``).
+        How to read the file (see ``ReadOptions``) and how to turn text into counts (see ``TextRule``).
 
     Returns
     -------
@@ -137,31 +137,30 @@ def append(
 ) -> Corpus:
     """Add the documents of a source to a corpus on disk, by the rule it was built with.
 
-    Numbers of terms and rows of documents that are there never change. Where the rule drops duplicates, repeats among
-    the new documents are dropped, not those of documents there already.
+    The columns of old terms and the rows of old documents never change. If the rule drops duplicates, repeats among
+    the new documents are dropped, but not repeats of old documents.
 
     Parameters
     ----------
     source : path or Source
-        As ``build`` takes it.
+        See ``build``.
     directory : path
         Where the corpus is.
     grow : bool
-        Whether the vocabulary, which else stays as it is, takes up at its end the terms that, among the new documents
-        alone, are within the rule's limits.
+        Whether to add new terms at the end of the vocabulary: those that are within the limits of the rule, counted
+        in the new documents only. By default the vocabulary does not change.
     n_jobs : int
-        As ``build`` has it.
+        See ``build``.
     watch : Watch, optional
-        As ``build`` has it.
+        See ``build``.
     **options
-        How the file is read (see ``ReadOptions``). How text is made into counts (see ``TextRule``) can be said only
-        where the corpus was made from counts, but for a ``tokenizer``, which must be given again where the corpus was
-        built with one.
+        How to read the file (see ``ReadOptions``). The options of ``TextRule`` are allowed only if the corpus was made
+        from counts. The exception is ``tokenizer``: give it again if the corpus was built with one.
 
     Returns
     -------
     Corpus
-        The old documents and then the new ones.
+        The old documents, followed by the new ones.
     """
     directory = Path(directory)
     with writing(directory, "extend"):

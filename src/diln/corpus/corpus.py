@@ -39,13 +39,13 @@ class Corpus:
     Attributes
     ----------
     vocabulary : list of str
-        The terms, in the order of the columns.
+        The terms, in column order.
     tally : Tally or None
-        What happened to documents and tokens while the corpus was built, where that is known.
+        What happened to documents and tokens while the corpus was built, if known.
     rule : dict or None
-        How text was made into counts (the options of ``TextRule``), where the documents came as text.
+        How text was turned into counts (the options of ``TextRule``), if the documents were text.
     directory : Path or None
-        Where the corpus is on disk.
+        Directory of the corpus, if it is on disk.
     """
 
     def __init__(
@@ -85,17 +85,17 @@ class Corpus:
         Parameters
         ----------
         texts : iterable of str
-            A string a document, gone through once.
+            One string per document; read once.
         ids : iterable, optional
-            What tells the documents apart; they are numbered unless it is given.
+            Unique ids of the documents. Default: their numbers.
         titles, dates, labels : iterable, optional
             One for each document.
         vocabulary : path or iterable of str, optional
-            The only terms to count, in this order, none of which is dropped; as a file, a term a line.
+            The only terms to count, in this order; none of them is dropped. In a file: one term per line.
         n_jobs : int
-            Processes; -1 for one for each core. The result is the same for any number.
+            Number of processes; -1 uses all cores. The result is the same for any number.
         **options
-            What is a token, and which terms and documents are kept: ``TextRule`` says what they mean.
+            What counts as a token, and which terms and documents to keep; see ``TextRule``.
         """
         fields = _fields(id=ids, title=titles, date=dates, label=labels)
         return cls._assemble(TextsSource(texts, fields), rule_of(options), vocabulary, n_jobs)
@@ -112,20 +112,20 @@ class Corpus:
         vocabulary: str | Path | Iterable[str] | None = None,
         **options: Unpack[TextOptions],
     ) -> Self:
-        """Count documents given as lists of tokens, taken as they are: no stop words, no minimum length unless given.
+        """Count documents given as lists of tokens. By default no token is dropped or changed.
 
         Parameters
         ----------
         documents : iterable of lists of str
-            A list a document, gone through once.
+            One list per document; read once.
         ids : iterable, optional
-            What tells the documents apart; they are numbered unless it is given.
+            Unique ids of the documents. Default: their numbers.
         titles, dates, labels : iterable, optional
             One for each document.
         vocabulary : path or iterable of str, optional
-            The only terms to count, in this order, none of which is dropped; as a file, a term a line.
+            The only terms to count, in this order; none of them is dropped. In a file: one term per line.
         **options
-            Which terms and documents are kept: ``TextRule`` says what they mean.
+            Which terms and documents to keep; see ``TextRule``.
         """
         fields = _fields(id=ids, title=titles, date=dates, label=labels)
         options.setdefault("stop_words", None)
@@ -153,7 +153,7 @@ class Corpus:
         vocabulary : iterable of str
             The terms of the columns, each once.
         ids : iterable, optional
-            What tells the documents apart; they are numbered unless it is given.
+            Unique ids of the documents. Default: their numbers.
         titles, dates, labels : iterable, optional
             One for each document.
         """
@@ -193,18 +193,18 @@ class Corpus:
         Parameters
         ----------
         frame : DataFrame
-            A document a row.
+            One document per row.
         text : str or list of str, optional
-            The column with the text, or several that are counted together.
+            The column with the text, or several columns to count together.
         id, title, date, label : str, optional
-            Columns; "none" says that there is none. One that is not named is guessed from the usual names, as that of
-            the text is, and the guess is written to the standard error stream.
+            Names of columns, or "none" if there is no such column. Columns that you do not name, including that of
+            the text, are guessed from the usual names, and the guess is written to the standard error stream.
         vocabulary : path or iterable of str, optional
-            The only terms to count, in this order, none of which is dropped; as a file, a term a line.
+            The only terms to count, in this order; none of them is dropped. In a file: one term per line.
         n_jobs : int
-            Processes; -1 for one for each core. The result is the same for any number.
+            Number of processes; -1 uses all cores. The result is the same for any number.
         **options
-            What is a token, and which terms and documents are kept: ``TextRule`` says what they mean.
+            What counts as a token, and which terms and documents to keep; see ``TextRule``.
         """
         asked = ColumnOptions(text=text, id=id, title=title, date=date, label=label)
         return cls._assemble(FrameSource(frame, asked), rule_of(options), vocabulary, n_jobs)
@@ -220,11 +220,11 @@ class Corpus:
         path : path
             A folder of .txt files, or a .txt, .csv, .tsv, .jsonl (each also .gz), .parquet, LDA-C, UCI or .npz file.
         n_jobs : int
-            Processes; -1 for one for each core. The result is the same for any number.
+            Number of processes; -1 uses all cores. The result is the same for any number.
         watch : Watch, optional
-            Is told of guesses and of progress. By default guesses are written to the standard error stream.
+            Is notified of guesses and of progress. By default guesses are written to the standard error stream.
         **options
-            How the file is read (see ``ReadOptions``) and how text is made into counts (see ``TextRule``).
+            How to read the file (see ``ReadOptions``) and how to turn text into counts (see ``TextRule``).
         """
         source, vocabulary, text = open_with(path, options)
         return cls._assemble(source, rule_of(text), vocabulary, n_jobs, watch)
@@ -247,15 +247,15 @@ class Corpus:
     def open(cls, directory: str | Path, *, check: bool = False) -> Self:
         """Open a corpus on disk; its arrays are mapped, not read.
 
-        That every file is there and whole is seen at once; that no bit has changed, when a file is first used, or now
-        with ``check``.
+        Missing or truncated files are detected at once. Changed bits are detected when a file is first used, or at
+        once with ``check``.
 
         Parameters
         ----------
         directory : path
-            One that ``save``, ``diln.corpus.build`` or ``diln corpus build`` has written.
+            A directory written by ``save``, ``diln.corpus.build`` or ``diln corpus build``.
         check : bool
-            Whether to compare all files with their checksums first, which reads them.
+            Whether to read all files now and compare them with their checksums.
         """
         directory = Path(directory)
         manifest = read_manifest(directory)
@@ -278,9 +278,9 @@ class Corpus:
         Parameters
         ----------
         directory : path
-            One to be made, or an empty one.
+            A new or empty directory.
         overwrite : bool
-            Whether a corpus that is there may be replaced.
+            Whether to replace a corpus that is already there.
         """
         tally = (self.tally or Tally(len(self))).to_json()
         write_corpus(Path(directory), self._parts(), self.vocabulary, self.rule, tally, overwrite=overwrite)
@@ -321,7 +321,7 @@ class Corpus:
 
     @property
     def document_frequency(self) -> NDArray[np.int64]:
-        """In how many documents each term is."""
+        """Number of documents that contain each term."""
         frequency = np.zeros(self.n_terms, np.int64)
         for first in range(0, len(self), COUNTED_AT_ONCE):
             rows = self.rows(np.arange(first, min(first + COUNTED_AT_ONCE, len(self))))
@@ -340,7 +340,7 @@ class Corpus:
         return gather(self._shards, self._starts, self._rows[as_index(rows)], self.n_terms)
 
     def minibatches(self, size: int, rng: np.random.Generator) -> Iterator[csr_array]:
-        """Counts of ``size`` documents at a time, in random order, until each has come once; the last may be fewer."""
+        """Counts of ``size`` documents at a time, in random order, each document once; the last may be fewer."""
         if size < 1:
             raise ValueError(f"a mini-batch of {size} documents was asked for; ask for at least 1")
         order = rng.permutation(len(self))
@@ -349,7 +349,7 @@ class Corpus:
 
     @property
     def documents(self) -> Documents:
-        """The documents' ids, titles, dates, labels and texts, as far as they are known."""
+        """The documents' ids, titles, dates, labels and texts, if known."""
         return Documents(self._shards, self._starts, self._rows)
 
     def split(self, seed: int, n_test: int | None = None) -> tuple["Corpus", "Corpus"]:
@@ -358,9 +358,9 @@ class Corpus:
         Parameters
         ----------
         seed : int
-            The same seed sets the same documents aside.
+            Random seed; the same seed gives the same split.
         n_test : int, optional
-            How many are for testing; a fifth, 2,000 at most, unless given.
+            Number of test documents. Default: a fifth, at most 2,000.
         """
         train, test = test_rows(len(self), np.random.default_rng(seed), n_test)
         return self[train], self[test]
@@ -371,12 +371,12 @@ class Corpus:
         Parameters
         ----------
         seed : int
-            For the split and the halves.
+            Random seed for the split and the halves.
         n_test : int, optional
-            How many documents are for testing; a fifth, 2,000 at most, unless given.
+            Number of test documents. Default: a fifth, at most 2,000.
         validation : bool
-            Whether the documents to complete are taken from the training part, an eighth of it and 1,000 at most, so
-            that what is chosen on them knows nothing of the test documents.
+            Whether to complete documents of the training part (an eighth of it, at most 1,000) instead of the test
+            documents, so that you can choose settings without seeing the test documents.
 
         Returns
         -------

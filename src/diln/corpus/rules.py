@@ -18,7 +18,7 @@ Share = int | float  # an int is a number of documents, a float a share of them
 
 
 class TextOptions(TypedDict, total=False):
-    """The options of everything that turns text into counts; ``TextRule`` says what each means."""
+    """The options of everything that turns text into counts; see ``TextRule``."""
 
     alphabet: Alphabet
     lowercase: bool
@@ -45,19 +45,19 @@ class TextRule:
     Parameters
     ----------
     alphabet : {"unicode", "ascii"}
-        Which characters are letters: those of every script, or a to z alone.
+        Which characters are letters: those of every script, or only a to z.
     lowercase : bool
-        Whether upper and lower case are the same (not asked when ``tokenizer`` is given).
+        Whether to ignore case (not used with a ``tokenizer``).
     min_length : int, optional
-        Characters a token needs: 3 unless said otherwise, 1 with a ``token_pattern`` or ``tokenizer``.
+        Minimum number of characters of a token. Default: 3, or 1 with a ``token_pattern`` or ``tokenizer``.
     stop_words : str, path, iterable of str or None
-        Tokens to leave out: "english", "sklearn", a file with a word a line, or the words themselves.
+        Tokens to leave out: "english", "sklearn", a file with one word per line, or the words themselves.
     ngram_range : (int, int)
-        Shortest and longest run of neighbouring tokens (stop words already out) that counts as a term.
+        Shortest and longest run of neighbouring tokens that is a term; stop words are removed first.
     token_pattern : str, optional
-        A regular expression whose matches are the tokens, in place of runs of letters.
+        A regular expression whose matches are the tokens, instead of runs of letters.
     tokenizer : callable, optional
-        From a document's text, as it is, to its tokens, taken as they are.
+        A function from the unchanged text of a document to its tokens, which are not changed either.
     min_df, max_df : int or float, optional
         Terms in fewer or in more documents are dropped; a float is a share of the documents. By default ``min_df``
         grows with the corpus from 1 to 10 documents and ``max_df`` is half of the documents (all, below 20).

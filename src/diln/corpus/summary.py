@@ -13,29 +13,29 @@ LOOKED_AT_ONCE = 16_384  # documents
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class CorpusSummary:
     """A corpus in numbers.
 
     Attributes
     ----------
     documents, vocabulary, tokens : int
-        How many documents, terms and tokens there are.
+        Numbers of documents, terms and tokens.
     empty_documents : int
         Documents without a token of the vocabulary.
     tokens_per_document : dict of float
         "min", "25%", "median", "75%" and "max".
     fields : list of str
-        Which of id, title, date, label and text are known of at least some documents.
+        Which of id, title, date, label and text are known for at least some documents.
     dates : list of str
-        The first and the last one, as text is sorted; empty if none is known.
+        The first and the last date, sorted as text; empty if none is known.
     labels, terms : dict of int
-        The 15 most frequent ones, with their numbers of documents.
+        The 15 most frequent labels or terms, with their numbers of documents.
     n_labels : int
-        How many different labels there are.
+        Number of different labels.
     tally : dict of int or None
-        What happened while the corpus was built (``Tally``), where that is known.
+        What happened while the corpus was built (``Tally``), if known.
     rule : dict or None
-        How text was made into counts (``TextRule``), where the documents came as text.
+        How text was turned into counts (``TextRule``), if the documents were text.
     """
 
     documents: int
@@ -56,7 +56,7 @@ class Summary:
         return asdict(self)
 
 
-def summarise(corpus: Corpus) -> Summary:
+def summarise(corpus: Corpus) -> CorpusSummary:
     """Describe a corpus. Reads its counts, dates and labels, not its texts."""
     lengths, documents = corpus.doc_lengths, corpus.documents
     quartiles = np.quantile(lengths, [0, 0.25, 0.5, 0.75, 1]) if len(lengths) else np.zeros(5)
@@ -69,7 +69,7 @@ def summarise(corpus: Corpus) -> Summary:
         labels.update(label for label in some.labels if label)
         dates = sorted(date for date in (*dates, *some.dates) if date)
         dates = [dates[0], dates[-1]] if dates else []
-    return Summary(
+    return CorpusSummary(
         documents=len(corpus),
         vocabulary=corpus.n_terms,
         tokens=corpus.n_tokens,

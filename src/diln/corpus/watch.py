@@ -6,21 +6,21 @@ from typing import Protocol
 
 
 class Watch(Protocol):
-    """Someone who looks on while a corpus is built or gone through: any object with these two methods."""
+    """Follows the progress of building or reading a corpus: any object with these two methods."""
 
     def note(self, text: str) -> None:
         """Something was guessed."""
 
     def step(self, position: int, total: int, documents: int) -> None:
-        """So much of the source has been read, and so many documents were found.
+        """Some of the source has been read.
 
         Parameters
         ----------
         position, total : int
-            How much was read of how much there is, in bytes or documents as the source has it; a total of 0 is not
-            known.
+            How much was read, and how much there is, in bytes or documents, depending on the source. A total of 0
+            means unknown.
         documents : int
-            Documents so far.
+            Number of documents found so far.
         """
 
 
@@ -42,19 +42,19 @@ class Tally:
     Attributes
     ----------
     documents : int
-        Documents that were read, those that were dropped too.
+        Documents that were read, including those that were dropped.
     without_text : int
         Documents whose text was empty or missing.
     duplicates_dropped : int
-        Documents dropped for having the text of an earlier one (``drop_duplicates``).
+        Documents dropped because an earlier one has the same text (``drop_duplicates``).
     short_dropped : int
-        Documents dropped for having too few tokens (``min_tokens``).
+        Documents dropped because they have too few tokens (``min_tokens``).
     unknown_tokens : int
         Tokens of terms outside a fixed vocabulary.
     letters : int
-        Letters of all texts; 0 where a pattern or a tokenizer finds the tokens.
+        Letters of all texts; 0 if a pattern or a tokenizer finds the tokens.
     unspaced_letters : int
-        Those of scripts written without spaces, for which a tokenizer is needed.
+        Letters of scripts written without spaces, which need a tokenizer.
     """
 
     documents: int = 0

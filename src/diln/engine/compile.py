@@ -1,6 +1,8 @@
 """Compiling inner loops: once on a machine where compiled code can be kept, in every process where it cannot."""
 
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -11,8 +13,9 @@ from numba import njit
 # Sums may be reordered, which is what lets a loop run on all lanes of the processor; infinities and NaN keep their
 # meaning.
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
-HERE = Path(__file__)
-SHARED = HERE.parents[1] / "prob"  # the folder whose loops those of other folders call
+OPTIONS: Any = {"fastmath": REORDER, "error_model": "numpy", "forceinline": True}
+PACKAGE = Path(__file__).parents[1]
+ROOMS = ("engine", "prob", "inference")  # the folders whose loops, and the records that these take, others may call
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -27,11 +30,14 @@ def compiled(function: Callable[..., Any]) -> Any:
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a loop over numbers as ``compiled`` does, with sums in whatever order is fastest.
 
-    The order is fixed when the loop is compiled: the same input gives the same bits each time. Keep sums and stores in
-    loops of their own: a loop that has both is compiled in two versions, with sums in different orders, and where the
-    arrays happen to lie in memory decides which of them runs.
+    The order is fixed when the loop is compiled: the same input gives the same bits each time. Two things see to it:
+
+    - What a kernel calls is compiled into it. Otherwise every kernel that calls another has a copy of it, optimised by
+      itself, with sums in its own order; all copies have one name, and the first that a process loads serves them all.
+    - Keep sums and stores in loops of their own: a loop that has both is compiled in two versions, with sums in
+      different orders, and where the arrays happen to lie in memory decides which of them runs.
     """
-    return _compile(function, fastmath=REORDER, error_model="numpy")
+    return _compile(function, **OPTIONS)
 
 
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
@@ -56,8 +62,18 @@ def _stamp(loop: Any, file: Path) -> None:
 
 @cache
 def _digest(folder: Path) -> str:
-    """What stands in the files that a loop of this folder may be compiled from: those of four folders."""
-    folders = (folder, folder.parent, SHARED, HERE.parent)
-    files = [file for one in folders for file in sorted(one.glob("*.py"))]
-    contents = (file.read_bytes() for file in files if file.is_file())  # an editor's lock is a link to nowhere
-    return sha256(b"".join(sha256(content).digest() for content in contents)).hexdigest()
+    """What stands in the files that a loop of this folder may be compiled from: its own, and those of ``ROOMS``."""
+    return sha256("".join([_digest_of(folder), *(_digest_of(PACKAGE / room) for room in ROOMS)]).encode()).hexdigest()
+
+
+@cache
+def _digest_of(folder: Path) -> str:
+    """What stands in the Python files of a folder and of those in it, but for an editor's locks: links to nowhere."""
+    found = sha256()
+    for inside, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        for name in sorted(name for name in names if name.endswith(".py")):
+            path = f"{inside}/{name}"
+            with suppress(FileNotFoundError), open(path, "rb", 0) as file:  # noqa: PTH123 - twice as fast as Path's
+                found.update(sha256(file.read()).digest())
+    return found.hexdigest()

@@ -3,18 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
-from typing import Any
 
 from diln.engine.base import Engine, Found, Shard, Shared
 from diln.engine.processes import count_jobs
 
 
 class Threads(Engine):
-    """``n_jobs`` threads that call a function on pieces of the work.
-
-    The pieces are the caller's, and must not depend on ``n_jobs``: then neither do the results. Worthwhile for
-    functions that run without Python's lock.
-    """
+    """``n_jobs`` threads; one calls steps where it is asked to. Worthwhile for steps that run without Python's lock."""
 
     def __init__(self, n_jobs: int = 1) -> None:
         self.n_jobs = count_jobs(n_jobs)
@@ -41,20 +36,6 @@ class Threads(Engine):
                 yield one.result()
         finally:
             wait(under_way)  # they write into the caller's arrays
-
-    def run(self, function: Callable[[int, int, int], Any], pieces: Iterable[tuple[int, int]]) -> None:
-        """Call ``function(number, first, last)`` for every piece; an error of any call is raised here."""
-        numbered = [(number, first, last) for number, (first, last) in enumerate(pieces)]
-        if self.n_jobs == 1 or len(numbered) < 2:
-            for piece in numbered:
-                function(*piece)
-            return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.n_jobs)
-        under_way = [self._pool.submit(function, *piece) for piece in numbered]
-        wait(under_way)  # all, before an error is raised: they write into the caller's arrays
-        for done in under_way:
-            done.result()
 
 
 def even_cut(size: int, piece: int) -> list[tuple[int, int]]:

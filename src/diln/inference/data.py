@@ -1,14 +1,24 @@
-"""Documents as the compiled loops take them: counts in rows, and the same by term."""
+"""What is observed, as the compiled loops take it: documents as counts of terms, or as tokens one by one."""
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
+from diln.engine.threads import cut
+
 Array = NDArray[Any]
+
+
+class Entries(NamedTuple):
+    """Counts of some documents, as compiled loops take them: of document m, entries indptr[m] to indptr[m + 1]."""
+
+    indptr: NDArray[np.int64]  # (n_docs + 1,)
+    indices: NDArray[np.int32]  # (n_entries,) terms
+    counts: NDArray[np.float32]  # (n_entries,) how often
 
 
 @dataclass
@@ -39,6 +49,16 @@ class TermCounts:
             self.indptr[first : last + 1] - start, self.indices[start:stop], self.counts[start:stop], self.n_terms
         )
 
+    def entries(self, first: int, last: int) -> Entries:
+        """Documents first to last as compiled loops take them."""
+        part = self.cut(first, last)
+        return Entries(part.indptr, part.indices, part.counts)
+
+    @property
+    def pieces(self) -> list[tuple[int, int]]:
+        """Documents of each call of a step, whose sums are added in this order: some sixty calls, of 16 to 256 each."""
+        return cut(len(self), min(256, max(16, len(self) // 64)))
+
     @cached_property
     def lengths(self) -> NDArray[np.float64]:
         """Tokens of each document."""
@@ -50,3 +70,42 @@ class TermCounts:
         """For each term (a column) the documents that have it and where their entries are."""
         places = np.arange(len(self.indices))
         return csr_array((places, self.indices, self.indptr), (len(self), self.n_terms)).tocsc()
+
+
+class Tokens(NamedTuple):
+    """Whole counts of some documents; the tokens of a document lie together, those of one term side by side."""
+
+    indptr: NDArray[np.int64]  # (n_docs + 1,) where a document's terms begin
+    indices: NDArray[np.int32]  # (n_entries,) terms
+    counts: NDArray[np.int32]  # (n_entries,) how often
+    starts: NDArray[np.int64]  # (n_docs + 1,) where a document's tokens begin
+    n_terms: int
+
+    @classmethod
+    def of(cls, counts: Any) -> "Tokens":
+        """Whole counts (n_docs, n_terms) of a sparse matrix, each term once in a document."""
+        rows = csr_array(counts)
+        ends = np.concatenate([[0], np.cumsum(rows.data, dtype=np.int64)])
+        indptr = rows.indptr.astype(np.int64)
+        return cls(indptr, rows.indices.astype(np.int32), rows.data.astype(np.int32), ends[indptr], rows.shape[1])
+
+    @property
+    def n_docs(self) -> int:
+        """Number of documents."""
+        return len(self.indptr) - 1
+
+    @property
+    def size(self) -> int:
+        """Number of tokens."""
+        return int(self.starts[-1])
+
+    def cut(self, first: int, last: int) -> "Tokens":
+        """Documents first to last, sharing the entries; their tokens are counted from 0."""
+        start, stop = self.indptr[first], self.indptr[last]
+        return Tokens(
+            self.indptr[first : last + 1] - start,
+            self.indices[start:stop],
+            self.counts[start:stop],
+            self.starts[first : last + 1] - self.starts[first],
+            self.n_terms,
+        )

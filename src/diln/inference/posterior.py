@@ -3,12 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from diln.engine.threads import Threads
+from diln.engine.base import Engine
 from diln.inference.data import Array, TermCounts
 
 
@@ -18,6 +19,16 @@ class Inferred:
 
     proportions: Array  # (n_docs, n_topics) expected proportions of topics; rows sum to 1
     locations: Array  # (n_docs, d) expected locations
+
+
+class OnlineStep(NamedTuple):
+    """A step of online learning."""
+
+    number: int  # from 0 on
+    rho: float  # its length, from 0 to 1
+    scale: float  # documents that each of its documents stands for
+    most: int  # updates of a document at most, where documents are updated
+    tolerance: float  # change of a document's tokens by topic that is taken for none
 
 
 class Posterior(ABC):
@@ -83,18 +94,25 @@ class Posterior(ABC):
         """Second-level concentration, of a model that has it."""
 
     @abstractmethod
-    def refresh(self, threads: Threads) -> None:
+    def refresh(self, engine: Engine) -> None:
         """Bring up to date what follows from the rest."""
 
     @abstractmethod
-    def infer(self, counts: TermCounts | csr_array, most: int, tolerance: float, threads: Threads) -> Inferred:
+    def infer(self, counts: TermCounts | csr_array, most: int, tolerance: float, engine: Engine) -> Inferred:
         """Documents seen for the first time, each as if alone; with at most so many steps for each."""
 
     @abstractmethod
     def draws(
-        self, counts: csr_array, most: int, tolerance: float, number: int, rng: np.random.Generator, threads: Threads
+        self, counts: csr_array, most: int, tolerance: float, number: int, rng: np.random.Generator, engine: Engine
     ) -> Iterator[tuple[Array, Array]]:
         """Draws from the posterior: topics (n_terms, n_topics) and the documents' proportions (n_docs, n_topics)."""
+
+    @abstractmethod
+    def learn(self, counts: csr_array, step: OnlineStep, engine: Engine) -> float | None:
+        """Visit documents, then move the corpus a step towards what they say.
+
+        Returns the mean of ln p(token's term | the document's other tokens), of sampling.
+        """
 
     @abstractmethod
     def tensors(self) -> dict[str, Array]:

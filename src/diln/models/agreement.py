@@ -24,7 +24,7 @@ PREFIX = "agreement."  # of tensors' names
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class ChainSummary:
     """What is kept of a chain beside the first: its topics, and which go together."""
 
     topics: Array  # (n_topics, n_terms) float32
@@ -65,9 +65,9 @@ class ChainAgreement:
     within: Array | None = None  # (n_topics, n_topics) float32: mean over these chains of the variance in each
 
     @classmethod
-    def of(cls, model: Posterior, others: Sequence[Summary]) -> Self:
+    def of(cls, model: Posterior, others: Sequence[ChainSummary]) -> Self:
         """What a model and other chains agree on."""
-        first = Summary.of(model)
+        first = ChainSummary.of(model)
         places = [places_of(first.topics, other.topics) for other in others]
         found = np.asarray(1 + np.sum([place >= 0 for place in places], axis=0, dtype=np.int64))
         if first.covariance is None:
@@ -145,7 +145,7 @@ def places_of(first: Array, second: Array) -> Array:
     return places
 
 
-def moments(chains: Sequence[Summary], places: Sequence[Array]) -> tuple[Array, Array, Array]:
+def moments(chains: Sequence[ChainSummary], places: Sequence[Array]) -> tuple[Array, Array, Array]:
     """Mean of the log lifts over chains that have found both topics, how many there are, and variance over them."""
     size = len(places[0])
     mean, together, squares = np.zeros((size, size)), np.zeros((size, size)), np.zeros((size, size))
@@ -159,7 +159,7 @@ def moments(chains: Sequence[Summary], places: Sequence[Array]) -> tuple[Array, 
     return mean, together, squares / np.maximum(together - 1, 1)
 
 
-def within(chains: Sequence[Summary], places: Sequence[Array], together: Array) -> Array | None:
+def within(chains: Sequence[ChainSummary], places: Sequence[Array], together: Array) -> Array | None:
     """Mean over chains that have found both topics of the variance in each; None where it is not known."""
     if any(chain.spread is None for chain in chains):
         return None

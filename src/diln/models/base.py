@@ -1,7 +1,6 @@
 """The estimators' common part: scikit-learn's verbs on top of a fitted model."""
 
 import sys
-from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self, cast
@@ -15,11 +14,20 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 
 from diln.corpus import Corpus
 from diln.corpus.vocabulary import check_vocabulary
-from diln.engine.threads import Threads, cut
+from diln.engine.threads import Threads
 from diln.errors import DilnWarning
 from diln.inference.progress import Progress
 from diln.models.checks import check_whole
-from diln.models.counts import PART, CorpusRows, MatrixRows, Rows, aligned, as_rows, in_halves, whole
+from diln.models.counts import (
+    CorpusRows,
+    MatrixRows,
+    Rows,
+    aligned,
+    as_rows,
+    halves_in_parts,
+    pairs_in_parts,
+    whole,
+)
 from diln.models.fitted import DRAWS, Fitted, Floats
 from diln.models.fitting import first, fit, more
 from diln.models.options import INFERENCES, RENAMED, ModelOptions, flat, resolved
@@ -130,9 +138,9 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         rows, empty = self._rows(X, reset=False)[0], 0
         out = np.empty((rows.n_docs, self.fitted_.posterior.n_topics))
         with self._threads() as threads:
-            for (first, last), counts in zip(cut(rows.n_docs, PART), rows.parts(PART), strict=True):
-                out[first:last] = self.fitted_.transform(counts, threads)
-                empty += int((np.diff(counts.indptr) == 0).sum())
+            for first, last, tokens, proportions in self.fitted_.transformed(rows, threads):
+                out[first:last] = proportions
+                empty += int((tokens == 0).sum())
         if empty:
             warn(f"{empty:,} documents have no known term; they get what any document gets", DilnWarning, stacklevel=2)
         return out
@@ -163,17 +171,12 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             raise ValueError(f"method is {method!r}; give 'plug-in' or 'draws'")
         check_whole("n_draws", n_draws, 1)
         rows = self._rows(X, reset=False)[0]
-        pairs: Iterable[tuple[csr_array, csr_array]]
         if held_out is None:
-            rng = np.random.default_rng(seed)
-            pairs = (in_halves(part, rng) for part in rows.parts(PART))
+            parts = halves_in_parts(rows, seed)
         else:
-            others = self._rows(held_out, reset=False)[0]
-            if rows.n_docs != others.n_docs:
-                raise ValueError(f"{rows.n_docs} documents are observed and {others.n_docs} held out; give both alike")
-            pairs = zip(rows.parts(PART), others.parts(PART), strict=True)
+            parts = pairs_in_parts(rows, self._rows(held_out, reset=False)[0])
         with self._threads() as threads:
-            return self.fitted_.perplexity_of(pairs, threads, n_draws if method == "draws" else None)
+            return self.fitted_.perplexity_of(parts, threads, n_draws if method == "draws" else None)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log probability of a token given half of its document, -ln(perplexity(X)): higher is better."""

@@ -5,17 +5,14 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
-from typing import Any
 
+from diln.engine.base import Engine
 from diln.engine.threads import Threads
 from diln.inference.progress import Look, Progress
-from diln.models import sampling
-from diln.models.agreement import ChainAgreement, Summary
-from diln.models.checkpoints import Checkpoints, fingerprint
-from diln.models.counts import Rows
+from diln.models.agreement import ChainAgreement, ChainSummary
+from diln.models.checkpoints import Checkpoints, Keeper, fingerprint
 from diln.models.fitted import Fitted
-from diln.models.parameters import Parameters
-from diln.models.sampling import Keeper, seed_in
+from diln.models.job import Job
 
 SHOWN_EVERY = 0.5  # seconds from one look at chains that go on to the next, once the model's own is done
 
@@ -24,35 +21,27 @@ class Stopped(Exception):  # noqa: N818
     """Another chain has failed, or all were interrupted: this one ends."""
 
 
-def fit(
-    parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, threads: Threads, look: Look | None,
-    checkpoints: Checkpoints | None,
-) -> Fitted:  # fmt: skip
-    """Fit a model by sampling, or go on with a fit that was stopped; chain i has the bits of a fit with ``seed`` + i.
+def fit(job: Job, engine: Threads, checkpoints: Checkpoints | None, fit_one: Callable[[Job, Engine], Fitted]) -> Fitted:
+    """Fit a model, with as many chains as asked for, or go on with a fit that was stopped.
 
-    As many chains run at a time as there are threads for, and share them: how many there are changes no bit.
+    Chain i has the bits of a fit with seed + i. As many chains run at a time as there are threads for, and share them:
+    how many there are changes no bit.
     """
-    number = parameters.n_chains
-    told = fingerprint(parameters, rows, vocabulary) if checkpoints is not None else {}
-    keepers = [_keeper(checkpoints, i, told, vocabulary, last=number > 1) for i in range(number)]
-    if not isinstance(parameters.random_state, int):  # else it is that of all chains that were stopped, too
-        seed = next((seed_in(found) - i for i, one in enumerate(keepers) if (found := one.found())), seed)
+    number, seed, told = job.parameters.n_chains, job.seed, {}
+    if checkpoints is not None:
+        told = fingerprint(job.parameters, job.rows, job.vocabulary)
+    keepers = [Keeper.of_chain(checkpoints, i, told, job.vocabulary, last=number > 1) for i in range(number)]
+    if not isinstance(job.parameters.random_state, int):  # else it is that of all chains that were stopped, too
+        seed = next((found.content["seed"] - i for i, one in enumerate(keepers) if (found := one.found())), seed)
     if number == 1:
-        return sampling.fit(parameters, rows, vocabulary, seed, threads, look, keepers[0])
+        return fit_one(job.with_seed(seed, job.look, keepers[0]), engine)
 
-    def chain(i: int, threads: Threads, look: Look) -> Fitted:
-        return sampling.fit(parameters, rows, vocabulary, seed + i, threads, look, keepers[i])
+    def chain(i: int, engine: Threads, look: Look) -> Fitted:
+        return fit_one(job.with_seed(seed + i, look, keepers[i]), engine)
 
-    fitted, others = Together(number, threads.n_jobs, look).run(chain)
+    fitted, others = Together(number, engine.n_jobs, job.look).run(chain)
     fitted.agreement = ChainAgreement.of(fitted.posterior, others)
     return fitted
-
-
-def _keeper(
-    checkpoints: Checkpoints | None, number: int, told: dict[str, Any], vocabulary: list[str], *, last: bool
-) -> Keeper:
-    own = checkpoints.of_chain(number) if checkpoints is not None and number else checkpoints
-    return Keeper(own, told, vocabulary, last=last)
 
 
 class Together:
@@ -67,11 +56,11 @@ class Together:
         self.at_once = min(number, n_jobs)
         self.jobs = n_jobs // self.at_once
         self.waiting = deque(range(1, number))
-        self.found: dict[int, Summary] = {}
+        self.found: dict[int, ChainSummary] = {}
         self.latest: dict[int, Progress] = {}  # of chains in other threads
         self.stop = threading.Event()
 
-    def run(self, chain: Callable[[int, Threads, Look], Fitted]) -> tuple[Fitted, list[Summary]]:
+    def run(self, chain: Callable[[int, Threads, Look], Fitted]) -> tuple[Fitted, list[ChainSummary]]:
         """The first chain's model, and what is kept of the others, in order."""
         with ThreadPoolExecutor(max(1, self.at_once - 1)) as pool:
             beside = [pool.submit(self._others, chain, shown=False) for _ in range(self.at_once - 1)]
@@ -95,7 +84,9 @@ class Together:
                 return
             try:
                 with Threads(self.jobs) as threads:
-                    self.found[number] = Summary.of(chain(number, threads, _Watch(self, number, shown=shown)).posterior)
+                    self.found[number] = ChainSummary.of(
+                        chain(number, threads, _Watch(self, number, shown=shown)).posterior
+                    )
             except BaseException:
                 self.stop.set()
                 raise

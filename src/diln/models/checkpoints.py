@@ -17,7 +17,7 @@ from diln.files import LOCK, MANIFEST, Kind, writing
 from diln.inference.data import Array
 from diln.models import start
 from diln.models.counts import PART, Rows
-from diln.models.files import MODEL, StoredModel, read_model, write_model
+from diln.models.files import MODEL, StoredModel, Tensors, read_model, write_model
 from diln.models.parameters import Parameters, stored_values
 
 ANEW = "begin anew with --force in place of --resume"
@@ -165,3 +165,38 @@ def digest(*arrays: Array) -> str:
     for array in arrays:
         found.update(np.ascontiguousarray(array, np.float64).data)
     return found.hexdigest()
+
+
+class Keeper:
+    """Writes a chain down when it is time to, and where ``last`` says so when it is done."""
+
+    def __init__(
+        self,
+        checkpoints: Checkpoints | None = None,
+        fingerprint: dict[str, Any] | None = None,
+        vocabulary: list[str] | None = None,
+        *,
+        last: bool = False,
+    ) -> None:
+        self.checkpoints, self.last = checkpoints, last
+        self.fingerprint, self.vocabulary = fingerprint or {}, vocabulary or []
+
+    @classmethod
+    def of_chain(
+        cls, checkpoints: Checkpoints | None, number: int, told: dict[str, Any], vocabulary: list[str], last: bool
+    ) -> "Keeper":
+        """The one of a chain, from 0 on."""
+        own = checkpoints.of_chain(number) if checkpoints is not None and number else checkpoints
+        return cls(own, told, vocabulary, last=last)
+
+    def found(self, seed: int | None = None) -> StoredModel | None:
+        """What an earlier fit has left, if it is to be taken up, and of this seed where one is given."""
+        found = None if self.checkpoints is None else self.checkpoints.found(self.fingerprint)
+        return None if found is None or seed not in (None, found.content["seed"]) else found
+
+    def keep(self, seed: int, phase: str, done: bool, stored: Callable[[], tuple[dict[str, Any], Tensors]]) -> None:
+        """A sweep or a step is done, or all are; ``stored`` gives what is to be written, if it is time to."""
+        if self.checkpoints is not None and (self.checkpoints.due or (self.last and done)):
+            content, tensors = stored()
+            told = {"seed": seed, "phase": phase, phase: content, "fingerprint": self.fingerprint}
+            self.checkpoints.write(told, tensors, self.vocabulary)

@@ -18,6 +18,8 @@ LARGEST = 2**31  # of counts: what a corpus can hold, as float32 has it
 MOST_TOKENS = 2**24  # of one term in one document, that float32 counts without a gap
 PART = 8192  # documents that are in memory at once
 
+Halves = tuple[csr_array, csr_array]  # what is observed of some documents, and what is held out
+
 
 class Rows(ABC):
     """Documents as rows of counts, some or all at a time."""
@@ -25,6 +27,7 @@ class Rows(ABC):
     n_docs: int
     n_terms: int
     rule: dict[str, Any] | None = None  # how text was made into counts, where that is known
+    n_unknown = 0  # tokens that were left out, of terms that the model does not know
 
     @property
     @abstractmethod
@@ -169,17 +172,18 @@ def aligned(corpus: Corpus, vocabulary: list[str]) -> Rows:
             "its texts with vocabulary=model.vocabulary_"
         )
     rows = MovedRows(corpus, vocabulary, places)
-    unknown = corpus.n_tokens - sum(int(part.data.sum(dtype=np.float64)) for part in rows.parts(PART))
-    if unknown:
+    rows.n_unknown = corpus.n_tokens - sum(int(part.data.sum(dtype=np.float64)) for part in rows.parts(PART))
+    if rows.n_unknown:
         warn(
-            f"{unknown:,} of {corpus.n_tokens:,} tokens are of terms that the model does not know; they are left out",
+            f"{rows.n_unknown:,} of {corpus.n_tokens:,} tokens are of terms that the model does not know; they are "
+            "left out",
             DilnWarning,
             stacklevel=4,
         )
     return rows
 
 
-def in_halves(counts: csr_array, seed: int | np.random.Generator) -> tuple[csr_array, csr_array]:
+def in_halves(counts: csr_array, seed: int | np.random.Generator) -> Halves:
     """Each document in two halves at random; counts that are not whole numbers are halved as they are."""
     whole = counts.data.astype(np.int64)
     if (whole != counts.data).any():
@@ -188,3 +192,16 @@ def in_halves(counts: csr_array, seed: int | np.random.Generator) -> tuple[csr_a
     tokens = csr_array((whole, counts.indices, counts.indptr), counts.shape)
     observed, kept = halves(tokens, np.random.default_rng(seed))
     return as_rows(observed), as_rows(kept)
+
+
+def halves_in_parts(rows: Rows, seed: int) -> Iterator[Halves]:
+    """Documents in parts, each document in two halves at random: the same halves, however large a part is."""
+    rng = np.random.default_rng(seed)
+    return (in_halves(part, rng) for part in rows.parts(PART))
+
+
+def pairs_in_parts(observed: Rows, held_out: Rows) -> Iterator[Halves]:
+    """Documents in parts, whose halves are known."""
+    if observed.n_docs != held_out.n_docs:
+        raise ValueError(f"{observed.n_docs} documents are observed and {held_out.n_docs} held out; give both alike")
+    return zip(observed.parts(PART), held_out.parts(PART), strict=True)

@@ -1,15 +1,16 @@
 """A fitted model: all that is known after fitting, and all that can be asked of it. Knows nothing of scikit-learn."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from diln.engine.threads import Threads
+from diln.engine.base import Engine
+from diln.engine.threads import Threads, cut
 from diln.errors import StoreError
 from diln.inference import predict
 from diln.inference.posterior import Inferred, Posterior
@@ -17,12 +18,23 @@ from diln.inference.progress import Progress, in_use, topics_in_use
 from diln.inference.sampling.posterior import SampledPosterior
 from diln.inference.variational.posterior import VariationalPosterior
 from diln.models.agreement import ChainAgreement, Judged
+from diln.models.counts import PART, Halves, Rows, as_rows, in_halves
 from diln.models.files import read_model, write_model
 from diln.models.parameters import KINDS, Parameters, defaults, stored_values
 
 Floats = NDArray[np.float64]
 DRAWS = 20
+EVALUATED = 1000  # documents that the perplexity shown while fitting is of, at most
 STATE = ("seed", "steps", "seen", "population", "passes", "method")
+
+
+class Transformed(NamedTuple):
+    """Some documents, from the ``first`` to before the ``last``, and their proportions of topics."""
+
+    first: int
+    last: int
+    tokens: Floats  # (n_docs,) of terms that the model knows
+    proportions: Floats  # (n_docs, n_topics)
 
 
 @dataclass
@@ -50,6 +62,37 @@ class Fitted:
         return self.parameters.kind
 
     @property
+    def inference(self) -> str:
+        """How it was fitted: "sampling" or "variational"."""
+        return str(self.parameters.inference)
+
+    @property
+    def n_chains(self) -> int | None:
+        """Chains over the same documents, of which the model is the first; None for variational inference."""
+        if self.agreement is not None:
+            return self.agreement.n_chains
+        return 1 if self.inference == "sampling" else None
+
+    @property
+    def states_averaged(self) -> int | None:
+        """States of a chain that the model is the mean of; None for variational inference."""
+        return self.posterior.n_states if isinstance(self.posterior, SampledPosterior) else None
+
+    @property
+    def states_kept(self) -> int | None:
+        """States of a chain that are kept beside their mean; None for variational inference."""
+        return len(self.posterior.states) if isinstance(self.posterior, SampledPosterior) else None
+
+    @property
+    def location_variance(self) -> float | None:
+        """Prior variance of the topics' locations, given or learned, of a model that has them."""
+        if self.locations is None:
+            return None
+        if isinstance(self.posterior, SampledPosterior):
+            return cast(float, self.posterior.weights.described(self.posterior.state)["location_variance"])
+        return self.parameters.variance
+
+    @property
     def components(self) -> Floats:
         """Parameters of the topics' Dirichlet distributions (n_topics, n_terms)."""
         return np.asarray(self.posterior.statistics.T, np.float64) + self.posterior.prior
@@ -62,9 +105,9 @@ class Fitted:
             self._topics.flags.writeable = False
         return self._topics
 
-    def refresh(self, threads: Threads) -> None:
+    def refresh(self, engine: Engine) -> None:
         """Bring up to date what follows from the posterior."""
-        self.posterior.refresh(threads)
+        self.posterior.refresh(engine)
         self._topics = None
 
     @property
@@ -143,43 +186,79 @@ class Fitted:
         """Keep what was seen of a pass."""
         self.history.append(asdict(progress))
 
-    def infer(self, counts: csr_array, threads: Threads) -> Inferred:
+    def described(self, iteration: int, score: float | None, perplexity: float | None) -> Progress:
+        """How far a stream has come, but for the time it took."""
+        posterior, sampled = self.posterior, score is not None
+        return Progress(
+            iteration, self.seen, 0.0, topics_in_use(posterior.topic_tokens), perplexity=perplexity, alpha=self.alpha,
+            beta=self.beta, score=score, topic_word_prior=posterior.prior if sampled else None,
+            n_components=posterior.n_topics if sampled else None,
+        )  # fmt: skip
+
+    def evaluation(self, counts: csr_array, engine: Engine) -> Callable[[], float | None]:
+        """The perplexity of some of these documents, each completed from half its tokens; None without tokens."""
+        some = as_rows(counts[:EVALUATED])
+
+        def perplexity() -> float | None:
+            self.refresh(engine)
+            observed, held_out = in_halves(some, self.seed)
+            return self.perplexity(observed, held_out, engine) if held_out.nnz else None
+
+        return perplexity
+
+    def infer(self, counts: csr_array, engine: Engine) -> Inferred:
         """What is known of documents given their counts (n_docs, n_terms), each as if it were alone."""
         check_terms(counts, self.posterior)
         p = self.parameters
-        return self.posterior.infer(counts, p.document_steps, p.mean_change_tol, threads)
+        return self.posterior.infer(counts, p.document_steps, p.mean_change_tol, engine)
 
-    def transform(self, counts: csr_array, threads: Threads) -> Floats:
+    def transform(self, counts: csr_array, engine: Engine) -> Floats:
         """Expected proportions of the topics (n_docs, n_topics); rows sum to 1."""
-        return self.infer(counts, threads).proportions
+        return self.infer(counts, engine).proportions
+
+    def transformed(self, rows: Rows, engine: Engine) -> Iterator[Transformed]:
+        """The proportions of all documents, a part of them at a time."""
+        for (first, last), counts in zip(cut(rows.n_docs, PART), rows.parts(PART), strict=True):
+            tokens = np.asarray(counts.sum(axis=1, dtype=np.float64))
+            yield Transformed(first, last, tokens, self.transform(counts, engine))
 
     def log_likelihood(
-        self, observed: csr_array, held_out: csr_array, threads: Threads, draws: int | None = None
+        self, observed: csr_array, held_out: csr_array, engine: Engine, draws: int | None = None
     ) -> Floats:
         """Log probability (n_docs,) of each document's held-out counts, given its observed ones.
 
-        With the expected topics and proportions, or averaged over so many draws of them.
+        With the expected topics and proportions, or averaged over draws of them.
         """
+        check_terms(held_out, self.posterior)
         if draws is None:
-            theta = self.infer(observed, threads).proportions
-            return predict.log_likelihood(self.topic_word.T, theta, held_out, threads)
+            theta = self.infer(observed, engine).proportions
+            return predict.log_likelihood(self.topic_word.T, theta, held_out, engine)
         check_terms(observed, self.posterior)
         rng, p = np.random.default_rng([self.seed, 2]), self.parameters
-        drawn = self.posterior.draws(observed, p.document_steps, p.mean_change_tol, draws, rng, threads)
-        return predict.mean_log_likelihood(drawn, held_out, threads)
+        drawn = self.posterior.draws(observed, p.document_steps, p.mean_change_tol, draws, rng, engine)
+        return predict.mean_log_likelihood(drawn, held_out, engine)
 
-    def perplexity(self, observed: csr_array, held_out: csr_array, threads: Threads, draws: int | None = None) -> float:
+    def perplexity(self, observed: csr_array, held_out: csr_array, engine: Engine, draws: int | None = None) -> float:
         """Exp of minus the mean log probability of a held-out token."""
-        return self.perplexity_of([(observed, held_out)], threads, draws)
+        return self.perplexity_of([(observed, held_out)], engine, draws)
 
-    def perplexity_of(
-        self, pairs: Iterable[tuple[csr_array, csr_array]], threads: Threads, draws: int | None = None
-    ) -> float:
-        """The perplexity of documents that come in parts, each as (observed, held out)."""
+    def completed(
+        self, parts: Iterable[Halves], engine: Engine, draws: int | None = None
+    ) -> Iterator[tuple[Floats, Floats]]:
+        """The log probability of each document's held-out tokens, and their number, a part of the documents at a time.
+
+        ``halves_in_parts`` and ``pairs_in_parts`` make such parts.
+        """
+        for observed, held_out in parts:
+            tokens = np.asarray(held_out.sum(axis=1, dtype=np.float64))
+            yield self.log_likelihood(observed, held_out, engine, draws), tokens
+
+    def perplexity_of(self, parts: Iterable[Halves], engine: Engine, draws: int | None = None) -> float:
+        """The perplexity of documents that come in parts."""
         total, tokens = 0.0, 0.0
-        for observed, held_out in pairs:
-            total += float(self.log_likelihood(observed, held_out, threads, draws).sum())
-            tokens += float(held_out.data.sum(dtype=np.float64))
+        for values, sizes in self.completed(parts, engine, draws):
+            total += float(values.sum())
+            tokens += float(sizes.sum())
         if not tokens:
             raise ValueError("there is no token to predict; give documents with at least one known term")
         return float(np.exp(-total / tokens))
@@ -214,8 +293,8 @@ class Fitted:
         shape = fitted.posterior.statistics.shape
         if len(fitted.posterior.locations) != shape[1] or len(stored.vocabulary) != shape[0]:
             raise StoreError(f"{directory}: its parts do not fit together; fit it again, or restore it from a copy")
-        with Threads(n_jobs) as threads:
-            fitted.posterior.refresh(threads)
+        with Threads(n_jobs) as engine:
+            fitted.posterior.refresh(engine)
         return fitted
 
     @classmethod
@@ -224,7 +303,9 @@ class Fitted:
         parameters = stored_parameters(content)
         posterior: VariationalPosterior | SampledPosterior
         if "sampled" in content:
-            posterior = SampledPosterior.restored(tensors, content["sampled"], content["state"]["seed"])
+            posterior = SampledPosterior.restored(
+                tensors, content["sampled"], parameters.draws(), content["state"]["seed"]
+            )
         else:
             weights = parameters.weights(np.random.default_rng(0))
             statistics = tensors.pop("statistics")

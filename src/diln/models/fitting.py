@@ -1,27 +1,26 @@
 """Fitting: from counts and parameters to a fitted model, in one go or documents at a time."""
 
-import time
-from collections.abc import Callable
-from typing import Any, cast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from diln.engine.base import Engine
 from diln.engine.threads import Threads, even_cut
-from diln.inference.data import Array
+from diln.inference import loops
+from diln.inference.posterior import OnlineStep
 from diln.inference.progress import Look, Progress
-from diln.inference.sampling.posterior import SampledPosterior
-from diln.inference.variational import loops, start
-from diln.inference.variational.posterior import VariationalPosterior
-from diln.models import chains, sampling
-from diln.models.checkpoints import Checkpoints
-from diln.models.counts import HeadRows, Rows, as_rows, in_halves
+from diln.models import chains, sampling, variational
+from diln.models.checkpoints import Checkpoints, Keeper
+from diln.models.counts import Rows
 from diln.models.fitted import Fitted, check_terms
+from diln.models.job import Job
 from diln.models.parameters import Parameters
-from diln.models.start import of_model
 
-EVALUATED = 1000  # documents that the perplexity shown while fitting is of, at most
-STARTED = 10_000  # documents that stochastic inference reads to start from
+BEGIN = {"sampling": sampling.begin, "variational": variational.begin}
+BEGIN_STREAM = {"sampling": sampling.first, "variational": variational.first}
 NOTED = 10_000  # sweeps, passes and steps, the last ones, that the history of a stream is of
 
 
@@ -33,104 +32,91 @@ def fit(
     checkpoints: Checkpoints | None = None,
 ) -> Fitted:
     """Fit a model to documents."""
-    seed = seed_of(parameters.random_state)
-    with Threads(parameters.jobs) as threads:
-        if parameters.inference == "sampling":
-            fitted = chains.fit(parameters, rows, vocabulary, seed, threads, look, checkpoints)
-        else:
-            if checkpoints is not None:
-                raise ValueError("checkpoints are for inference='sampling'; fit without them")
-            fitted = begin(parameters, rows, vocabulary, seed, threads)
-            run = _online if parameters.learning_method == "online" else _batch
-            run(fitted, rows, threads, look)
-        fitted.refresh(threads)
+    if checkpoints is not None and parameters.inference != "sampling":
+        raise ValueError("checkpoints are for inference='sampling'; fit without them")
+    job = Job.of(parameters, rows, vocabulary, seed_of(parameters.random_state), look, Keeper())
+    with Threads(parameters.jobs) as engine:
+        fitted = chains.fit(job, engine, checkpoints, fit_one)
+        fitted.refresh(engine)
     return fitted
 
 
-def begin(parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, threads: Threads) -> Fitted:
-    """A model of variational inference that has seen nothing but what its start is made from."""
-    rng = np.random.default_rng([seed, 0])
-    if parameters.learning_method != "online" or rows.n_docs <= STARTED:
-        counts = rows.everything()
+def fit_one(job: Job, engine: Engine) -> Fitted:
+    """Fit one chain, or by passes; goes on with what was stopped."""
+    found = job.keeper.found(job.seed)
+    if found is not None:
+        for entry in found.content[found.content["phase"]]["history"]:
+            job.show(Progress(**entry))
+    if found is not None and found.content["phase"] == "online":
+        fitted = Fitted.restored(found.content["online"], dict(found.tensors), job.vocabulary)
+        fitted.parameters = job.parameters  # those that do not matter to the result may be others
     else:
-        counts = rows.take(np.sort(rng.choice(rows.n_docs, STARTED, replace=False)))
-    tokens = counts.data.sum(dtype=np.float64) * rows.n_docs / counts.shape[0]
-    if not tokens:
-        raise ValueError("no document has a token; give counts that are not all 0")
-    statistics = _start(parameters, counts, vocabulary, tokens, rng, threads)
-    prior = parameters.topic_prior("batch", parameters.truncation)
-    posterior = VariationalPosterior(np.ascontiguousarray(statistics, np.float32), prior, parameters.weights(rng))
-    population = parameters.total_samples or rows.n_docs
-    method = parameters.method(rows.n_docs, tokens)
-    return Fitted(parameters, posterior, vocabulary, seed, population=population, method=method, rule=rows.rule)
+        fitted = BEGIN[job.parameters.inference](job, engine, found)
+    if job.method == "online":
+        passes(job, fitted, engine)
+    return fitted
 
 
-def _start(
-    parameters: Parameters,
-    counts: csr_array,
-    vocabulary: list[str],
-    tokens: float,
-    rng: np.random.Generator,
-    threads: Threads,
-) -> Array:
-    size, n_terms, init = parameters.truncation, counts.shape[1], parameters.settled("init")
-    if init == "kmeans":
-        return start.smoothed(start.clusters(counts, size, rng, threads), tokens, rng)
-    if init == "random":
-        return start.random_topics(n_terms, size, tokens, rng)
-    topics, weights = of_model(init, vocabulary)
-    return start.fitted_topics(topics[np.argsort(-weights, kind="stable")], size, tokens, rng)
+def passes(job: Job, fitted: Fitted, engine: Engine) -> None:
+    """Steps over all documents in random order, pass after pass; goes on where a fit was stopped."""
+    epochs, size = job.parameters.epochs, int(job.parameters.settled("batch_size"))
+    each = len(even_cut(job.rows.n_docs, size))
+
+    def ends(progress: Progress) -> bool:
+        return job.late(progress) or fitted.steps == epochs * each
+
+    watch = job.watch(fitted.history, "online", fitted.stored, ends)
+    while fitted.steps < epochs * each:
+        epoch, done = divmod(fitted.steps, each)
+        before = fitted.history[-1]["seconds"] if fitted.history else 0.0
+        batches = shuffled(job.rows, (job.seed, 1, epoch), size, done)
+        loops.steps(Pass(fitted, epoch + 1), batches, engine, watch, before)
+        if fitted.steps < (epoch + 1) * each:  # time is over
+            break
 
 
-def _batch(fitted: Fitted, rows: Rows, threads: Threads, look: Look | None) -> None:
-    plan, counts = fitted.parameters.plan(), rows.everything()
-    perplexity = _perplexity(fitted, counts, threads)
-    fitted.passes = loops.batch(variational(fitted), counts, plan, threads, _noting(fitted, look), perplexity)
-    fitted.seen += fitted.passes * rows.n_docs
+def shuffled(rows: Rows, seed: tuple[int, ...], size: int, skip: int = 0) -> Iterator[csr_array]:
+    """Mini-batches of about so many documents in random order, without the first ``skip`` of them."""
+    order = np.random.default_rng(seed).permutation(rows.n_docs)
+    for first, last in even_cut(rows.n_docs, size)[skip:]:
+        yield rows.take(np.sort(order[first:last]))
 
 
-def _online(fitted: Fitted, rows: Rows, threads: Threads, look: Look | None) -> None:
-    plan, note = fitted.parameters.plan(), _noting(fitted, look)
-    begun = time.perf_counter()
-    for epoch in range(plan.max_iter):
-        order = np.random.default_rng([fitted.seed, 1, epoch]).permutation(rows.n_docs)
-        for first in range(0, rows.n_docs, plan.batch_size):
-            progress = learn(fitted, rows.take(order[first : first + plan.batch_size]), epoch + 1, threads)
-            progress.seconds = time.perf_counter() - begun
-            note(progress)
-        fitted.passes = epoch + 1
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A pass over documents, for ``loops.steps``; those of a stream count as none."""
 
+    fitted: Fitted
+    number: int
+    streams: bool = False
 
-def learn(fitted: Fitted, counts: csr_array, iteration: int, threads: Threads) -> Progress:
-    """One stochastic step with these documents, in this pass; how far it has come, but for the time it took."""
-    check_terms(counts, fitted.posterior)
-    if isinstance(fitted.posterior, SampledPosterior):
-        return sampling.learn(fitted, counts, iteration, threads)
-    plan = fitted.parameters.plan()
-    due = plan.evaluate_every > 0 and fitted.steps % plan.evaluate_every == 0
-    perplexity = _perplexity(fitted, counts, threads)() if due else None
-    if counts.nnz:  # else there is nothing to learn, and old documents are not to be forgotten for it
-        scale = fitted.population / counts.shape[0]
-        loops.step(fitted.posterior, counts, plan.rho(fitted.steps), scale, plan, threads)
-    fitted.steps += 1
-    fitted.seen += counts.shape[0]
-    progress = loops.describe(fitted.posterior, iteration, fitted.seen, 0.0)
-    progress.perplexity = perplexity
-    return progress
+    def learn(self, counts: csr_array, engine: Engine) -> Progress:
+        """One stochastic step with these documents; how far it has come, but for the time it took."""
+        fitted, parameters = self.fitted, self.fitted.parameters
+        check_terms(counts, fitted.posterior)
+        score = 0.0 if parameters.inference == "sampling" else None
+        every = parameters.evaluate_every if score is None else 0
+        perplexity = fitted.evaluation(counts, engine)() if every > 0 and fitted.steps % every == 0 else None
+        if counts.nnz:  # else there is nothing to learn, and old documents are not to be forgotten for it
+            rho = (parameters.settled("learning_offset") + fitted.steps) ** -parameters.settled("learning_decay")  # S1
+            limits = (parameters.document_steps, parameters.mean_change_tol)
+            step = OnlineStep(fitted.steps, rho, fitted.population / counts.shape[0], *limits)
+            score = fitted.posterior.learn(counts, step, engine)
+            fitted.agreement = None  # which knows nothing of these documents
+        fitted.steps += 1
+        fitted.seen += counts.shape[0]
+        fitted.passes = fitted.passes if self.streams else self.number
+        return fitted.described(self.number, score, perplexity)
 
 
 def first(parameters: Parameters, rows: Rows, vocabulary: list[str], look: Look | None = None) -> Fitted:
     """A model of the first documents of a stream: of sampling a chain over them, and steps over what is too much."""
-    seed = seed_of(parameters.random_state)
-    with Threads(parameters.jobs) as threads:
-        if parameters.inference == "sampling":
-            head = HeadRows(rows, min(rows.n_docs, sampling.STARTED))
-            fitted, known = sampling.first(parameters, head, rows.n_docs, vocabulary, seed, threads, look), head.n_docs
-        else:
-            fitted, known = begin(parameters, rows, vocabulary, seed, threads), 0
+    population = float(parameters.total_samples or rows.n_docs)
+    job = Job(parameters, rows, vocabulary, seed_of(parameters.random_state), "online", population, look)
+    with Threads(parameters.jobs) as engine:
+        fitted, known = BEGIN_STREAM[parameters.inference](job, engine)
         fitted.method, fitted.passes = "online", 0
-        _steps(fitted, rows, known, threads, look)
-        fitted.refresh(threads)
+        _steps(fitted, rows, known, engine, look)
     return fitted
 
 
@@ -143,46 +129,25 @@ def more(fitted: Fitted, rows: Rows, look: Look | None = None) -> None:
         fitted.population = fitted.parameters.total_samples
     elif fitted.seen:
         fitted.population += rows.n_docs
-    with Threads(fitted.parameters.jobs) as threads:
-        _steps(fitted, rows, 0, threads, look)
-        fitted.refresh(threads)
+    with Threads(fitted.parameters.jobs) as engine:
+        _steps(fitted, rows, 0, engine, look)
 
 
-def _steps(fitted: Fitted, rows: Rows, known: int, threads: Threads, look: Look | None) -> None:
+def _steps(fitted: Fitted, rows: Rows, known: int, engine: Engine, look: Look | None) -> None:
     """Steps over all documents but those known, in the order given."""
-    note, begun = _noting(fitted, look), time.perf_counter()
     before = fitted.history[-1]["seconds"] if fitted.history else 0.0
-    for first, last in even_cut(rows.n_docs - known, fitted.parameters.settled("batch_size")):
-        progress = learn(fitted, rows.take(np.arange(known + first, known + last)), fitted.passes + 1, threads)
-        progress.seconds = before + time.perf_counter() - begun
-        note(progress)
-    del fitted.history[:-NOTED]
 
-
-def _noting(fitted: Fitted, look: Look | None) -> Callable[[Progress], None]:
-    def note(progress: Progress) -> None:
+    def watch(progress: Progress) -> bool:
         fitted.note(progress)
         if look is not None:
             look.look(progress)
+        return False
 
-    return note
-
-
-def _perplexity(fitted: Fitted, counts: csr_array, threads: Threads) -> Callable[[], float | None]:
-    """The perplexity of some of these documents, each completed from half its tokens; None if there are no tokens."""
-    some = as_rows(counts[:EVALUATED])
-
-    def perplexity() -> float | None:
-        fitted.refresh(threads)
-        observed, held_out = in_halves(some, fitted.seed)
-        return fitted.perplexity(observed, held_out, threads) if held_out.nnz else None
-
-    return perplexity
-
-
-def variational(fitted: Fitted) -> VariationalPosterior:
-    """The posterior of a model that is fitted by variational inference."""
-    return cast(VariationalPosterior, fitted.posterior)
+    ranges = even_cut(rows.n_docs - known, int(fitted.parameters.settled("batch_size")))
+    batches = (rows.take(np.arange(known + first, known + last)) for first, last in ranges)
+    loops.steps(Pass(fitted, fitted.passes + 1, streams=True), batches, engine, watch, before)
+    del fitted.history[:-NOTED]
+    fitted.refresh(engine)
 
 
 def seed_of(random_state: Any) -> int:

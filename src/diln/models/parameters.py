@@ -2,20 +2,24 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from diln.inference.sampling.corpus_step import Prior
-from diln.inference.sampling.loops import Plan as SamplingPlan
+from diln.inference.sampling.run import ChainPlan
 from diln.inference.sampling.tokens import MOST_TOPICS
-from diln.inference.variational.loops import Plan
+from diln.inference.variational.run import VariationalPlan
 from diln.inference.weights.base import Weights
 from diln.inference.weights.dirichlet import DirichletWeights
+from diln.inference.weights.dirichlet_draws import DirichletDraws
+from diln.inference.weights.draws import WeightDraws
 from diln.inference.weights.gamma_process import StickWeights
+from diln.inference.weights.gamma_process_draws import GammaProcessDraws
 from diln.inference.weights.gaussian import GaussianWeights
+from diln.inference.weights.gaussian_draws import GaussianDraws
 from diln.inference.weights.located import LocatedWeights
+from diln.inference.weights.located_draws import LocatedDraws
 from diln.models.checks import ParameterError, check_choice
 from diln.models.declared import about_of, checked
 from diln.models.options import INFERENCES, RENAMED, misplaced, options_of
@@ -25,7 +29,7 @@ STAGES = ((20_000, 60), (60_000, 20))  # documents, sweeps with up to MANY topic
 GROWN_SWEEPS, GROWN_STATES = 25, 10  # over all documents, once they are in play
 IN_MEMORY = 200_000_000  # tokens whose topics are kept in memory, unless told otherwise
 PASSES = 100  # of variational inference at most, in batch, unless told otherwise
-EPOCHS = 5  # of it online
+EPOCHS = {"sampling": 1, "variational": 5}  # of online learning
 SWEEPS, STATES = 150, 50  # of sampling at most, with MANY topics, and of them averaged
 MANY, LEAST_SWEEPS, MOST_SWEEPS = 400, 60, 250  # with more topics there are fewer sweeps, for each takes longer
 SHORTENING = 0.6  # power of the number of topics that sweeps fall with: it keeps their product with time about the same
@@ -92,9 +96,14 @@ class Parameters(ABC):
         return value
 
     @property
-    def polya_gamma(self) -> str:
-        """How Polya-Gamma variables are drawn, where there are any."""
-        return str(self.values.get("omega", "matched"))
+    def n_chains(self) -> int:
+        """Chains over the same documents."""
+        return int(self.values.get("n_chains", 1))
+
+    @property
+    def max_time(self) -> float | None:
+        """Seconds that a fit may take, where there is a limit."""
+        return self.values.get("max_time")
 
     @property
     def topic_numbers(self) -> int:
@@ -129,21 +138,21 @@ class Parameters(ABC):
             return "batch"
         return "grow" if n_tokens <= IN_MEMORY else "online"
 
-    def plan(self) -> Plan:
-        """How long variational inference is to go on, and in what steps."""
-        default = EPOCHS if self.learning_method == "online" else PASSES
-        return Plan(
-            max_iter=default if self.max_iter is None else self.max_iter,
+    @property
+    def epochs(self) -> int:
+        """Passes of online learning."""
+        return EPOCHS[self.inference] if self.max_iter is None else self.max_iter
+
+    def plan(self) -> VariationalPlan:
+        """How long variational inference is to go on, in batch."""
+        return VariationalPlan(
+            max_iter=PASSES if self.max_iter is None else self.max_iter,
             tol=self.settled("tol"),
-            batch_size=self.settled("batch_size"),
-            decay=self.settled("learning_decay"),
-            offset=self.settled("learning_offset"),
-            max_doc_update_iter=self.document_steps,
             mean_change_tol=self.mean_change_tol,
             evaluate_every=self.evaluate_every,
         )
 
-    def sampling_plan(self, method: str, n_topics: int) -> SamplingPlan:
+    def sampling_plan(self, method: str, n_topics: int) -> ChainPlan:
         """How long sampling of so many topics is to go on, and in what steps."""
         most_share = 1.0 if method == "grow" else MOST_SWEEPS / SWEEPS
         share = min(most_share, max((MANY / n_topics) ** SHORTENING, LEAST_SWEEPS / SWEEPS))
@@ -155,7 +164,7 @@ class Parameters(ABC):
         default_states = GROWN_STATES if stages else round(max(1.0, share) * STATES)
         states = default_states if self.n_states is None else self.n_states
         left = most - sum(sweeps for _, sweeps in stages)  # over all documents
-        return SamplingPlan(
+        return ChainPlan(
             max_iter=most,
             n_states=min(states, max(1, left // 2)),
             keep_states=self.keep_states,
@@ -165,15 +174,19 @@ class Parameters(ABC):
             max_time=self.max_time,
         )
 
-    @property
-    def learns_weights(self) -> bool:
-        """Whether topics' weights are learned."""
-        return True
+    @abstractmethod
+    def draws(self) -> WeightDraws:
+        """The weights that sampling draws, and the priors of them."""
 
-    def prior(self) -> Prior:
-        """What sampling draws, and the priors of it."""
-        topic_word = LEARNED_PRIOR if self.topic_word_prior == "auto" else None
-        return Prior(learn_weights=self.learns_weights, prunes=not self.keeps_all, topic_word=topic_word)
+    @property
+    def exact(self) -> bool:
+        """Whether Polya-Gamma variables are drawn exactly."""
+        return self.values.get("omega") == "exact"
+
+    @property
+    def learned_prior(self) -> tuple[float, float] | None:
+        """Gamma prior of gamma_0 where sampling learns it."""
+        return LEARNED_PRIOR if self.topic_word_prior == "auto" else None
 
     @property
     def variance(self) -> float:
@@ -218,10 +231,12 @@ class LDAParameters(Parameters):
         value = 1 / self.truncation if self.doc_topic_prior in (None, "auto") else self.doc_topic_prior
         return DirichletWeights(np.full(self.truncation, value), learned=self.doc_topic_prior == "auto")
 
-    @property
-    def learns_weights(self) -> bool:
-        """Whether the documents' prior is learned."""
-        return bool(self.doc_topic_prior == "auto")
+    def draws(self) -> WeightDraws:
+        """Given weights, or learned ones as the HDP has them."""
+        if self.doc_topic_prior == "auto":
+            return GammaProcessDraws(exact=self.exact)
+        given = self.doc_topic_prior
+        return DirichletDraws(exact=self.exact, weight=None if given is None else float(given))
 
 
 class HDPParameters(Parameters):
@@ -237,9 +252,9 @@ class HDPParameters(Parameters):
         """Even sticks."""
         return self.sticks()
 
-    def prior(self) -> Prior:
-        """What sampling draws, and the priors of it."""
-        return replace(super().prior(), rate=float(self.weight_rate), alpha=self.settled("alpha_prior"))
+    def draws(self) -> WeightDraws:
+        """Weights of a gamma process."""
+        return GammaProcessDraws(float(self.weight_rate), self.settled("alpha_prior"), self.exact)
 
 
 class DILNParameters(HDPParameters):
@@ -259,10 +274,11 @@ class DILNParameters(HDPParameters):
         locations = np.sqrt(self.variance) * rng.standard_normal((self.truncation, self.settled("n_dims")))
         return LocatedWeights(self.sticks(), locations, self.variance)
 
-    def prior(self) -> Prior:
-        """What sampling draws, and the priors of it."""
+    def draws(self) -> WeightDraws:
+        """Weights of a gamma process, and locations."""
         precision = LEARNED_PRIOR if self.location_variance == "auto" else None
-        return replace(super().prior(), n_dims=self.settled("n_dims"), precision=precision)
+        process = (float(self.weight_rate), self.settled("alpha_prior"), self.exact)
+        return LocatedDraws(*process, self.settled("n_dims"), self.variance, precision)
 
     @property
     def topic_numbers(self) -> int:
@@ -291,14 +307,9 @@ class CTMParameters(Parameters):
         """Log weights that are independent of each other, as the prior has them."""
         return GaussianWeights(np.zeros(self.truncation), np.eye(self.truncation), self.prior_documents)
 
-    @property
-    def learns_weights(self) -> bool:
-        """Whether topics' weights are learned: log weights take their place."""
-        return False
-
-    def prior(self) -> Prior:
-        """What sampling draws, and the priors of it."""
-        return replace(super().prior(), covariance=self.prior_documents)
+    def draws(self) -> WeightDraws:
+        """Log weights."""
+        return GaussianDraws(self.prior_documents)
 
     @property
     def document_numbers(self) -> int:

@@ -1,114 +1,71 @@
-"""Fitting by sampling: a chain over all documents, or over some of them and then steps over the rest."""
+"""Where a fit by sampling begins: a chain over all documents, or over some of them where the rest is left to steps."""
 
-import time
-from dataclasses import asdict, replace
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from diln.engine.threads import Threads, even_cut
-from diln.inference.data import Array
-from diln.inference.progress import Look, Progress, topics_in_use
-from diln.inference.sampling import loops
+from diln.engine.base import Engine
+from diln.inference import loops
+from diln.inference.data import Array, Tokens
+from diln.inference.emissions.multinomial_draws import TopicCounts
 from diln.inference.sampling.chain import Chain
-from diln.inference.sampling.corpus_step import expect_tables
-from diln.inference.sampling.log_weights import draw_all_log_weights
-from diln.inference.sampling.loops import Plan, Run
-from diln.inference.sampling.online import Running
 from diln.inference.sampling.posterior import SampledPosterior
+from diln.inference.sampling.run import ChainPlan, ChainRun
 from diln.inference.sampling.state import SampledDocuments, State
-from diln.inference.sampling.sweep import draw_given, draw_tokens, no_places, recount
-from diln.inference.sampling.tokens import Tokens
+from diln.inference.sampling.token_step import draw_given, let_go
 from diln.models import start
-from diln.models.checkpoints import Checkpoints
-from diln.models.counts import MOST_TOKENS, Rows, whole
+from diln.models.counts import MOST_TOKENS, HeadRows, Rows, whole
 from diln.models.files import StoredModel
 from diln.models.fitted import Fitted
+from diln.models.job import History, Job
 from diln.models.parameters import Parameters
 from diln.prob.streams import key_of
 
-STARTED = 20_000  # documents of the chain that stochastic learning starts from
-START_SWEEPS = 40  # of it
-WEIGHED_SWEEPS = 100  # of it, where documents have log weights: their covariance takes longer
-EPOCHS = 1  # of stochastic learning, unless told otherwise
+CHAIN_DOCS = 20_000  # documents of the chain that online learning starts from
 FEWEST, MOST = 16, 800  # topics that a chain starts with, where their number is not given
 WIDEST = 300  # topics that a chain starts with where fewer are asked for, at most
-START_WEIGHT = 0.1  # a0 of every topic, before it is learned
-BEGINNING, LAST = 20, 21  # what streams are for
+BEGINNING = 20  # what a stream is for
 
 
-def fit(
-    parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, threads: Threads, look: Look | None,
-    keeper: "Keeper",
-) -> Fitted:  # fmt: skip
-    """Fit one chain, or go on with one that was stopped."""
-    method, found = parameters.method(rows.n_docs, rows.n_tokens), keeper.found()
-    if found is not None and seed_in(found) != seed:  # left by a fit that was begun with a seed drawn for it
-        found = None
-    if found is not None and look is not None:
-        for entry in found.content.get("fitted", found.content)["history"]:
-            look.look(Progress(**entry))
-    if found is not None and found.content["phase"] == "online":
-        fitted = Fitted.restored(found.content["fitted"], dict(found.tensors), vocabulary)
-        fitted.parameters = parameters  # those that do not matter to the result may be others
-    else:
-        population = float(parameters.total_samples or rows.n_docs) if method == "online" else float(rows.n_docs)
-        fitted = begin(parameters, rows, vocabulary, seed, method, population, threads, look, keeper, found)
-    if method == "online":
-        pass_over(fitted, rows, threads, look, keeper)
-    return fitted
-
-
-def begin(
-    parameters: Parameters, rows: Rows, vocabulary: list[str], seed: int, method: str, population: float,
-    threads: Threads, look: Look | None = None, keeper: "Keeper | None" = None, found: StoredModel | None = None,
-) -> Fitted:  # fmt: skip
-    """A model after a chain of all documents, or of some where the rest is left to steps, that stands for so many."""
-    order = documents_of(rows, seed, method)
-    tokens = Tokens.of(whole(rows.everything() if method == "batch" else rows.take(order)))
-    plan = planned(parameters, method, tokens.size)
-    run = new_run(parameters, tokens, order, vocabulary, seed, method, plan, threads)
-    history: list[dict[str, Any]] = []
+def begin(job: Job, engine: Engine, found: StoredModel | None = None) -> Fitted:
+    """A model after a chain, or after one that was stopped and goes on."""
+    order = documents_of(job.rows, job.seed, job.method)
+    tokens = Tokens.of(whole(job.rows.everything() if job.method == "batch" else job.rows.take(order)))
+    run, history = new_run(job, tokens, order, engine), History()
     if found is not None:
-        loops.restore(run, found.content["run"], dict(found.tensors))
-        history = found.content["history"]
+        run.restore(found.content["chain"]["run"], dict(found.tensors))
+        history = found.content["chain"]["history"]
 
-    def note(progress: Progress) -> None:
-        history.append(asdict(progress))
-        if look is not None:
-            look.look(progress)
+    def stored() -> tuple[dict[str, Any], dict[str, Array]]:
+        numbers, tensors = run.stored()
+        return {"run": numbers, "history": history}, tensors
 
-    def keep(run: Run) -> None:
-        if keeper is not None:
-            keeper.chain(run, seed, history)
-
-    loops.run(run, plan, threads, note, keep)
-    posterior = finished(run, threads, population / run.chain.size)
-    passes = run.chain.number if method != "online" else 0
+    loops.sweeps(run, engine, job.watch(history, "chain", stored, lambda _: run.done))
+    posterior = finished(run, engine, job.population / run.chain.size)
+    passes = run.chain.number if job.method != "online" else 0
     return Fitted(
-        parameters, posterior, vocabulary, seed, seen=run.visited, population=population, passes=passes,
-        method=method, history=history, rule=rows.rule,
+        job.parameters, posterior, job.vocabulary, job.seed, seen=run.visited, population=job.population,
+        passes=passes, method=job.method, history=history, rule=job.rows.rule,
     )  # fmt: skip
 
 
-def first(
-    parameters: Parameters, rows: Rows, n_docs: int, vocabulary: list[str], seed: int, threads: Threads,
-    look: Look | None,
-) -> Fitted:  # fmt: skip
-    """A model after a chain of these documents, the first of the ``n_docs`` that a stream begins with."""
-    method = "online" if parameters.learning_method == "online" else "batch"
-    return begin(parameters, rows, vocabulary, seed, method, float(parameters.total_samples or n_docs), threads, look)
+def first(job: Job, engine: Engine) -> tuple[Fitted, int]:
+    """A model after a chain of the first documents of a stream, and how many these are."""
+    head = HeadRows(job.rows, min(job.rows.n_docs, CHAIN_DOCS))
+    method = "online" if job.parameters.learning_method == "online" else "batch"
+    return begin(replace(job, rows=head, method=method), engine), head.n_docs
 
 
-def planned(parameters: Parameters, method: str, n_tokens: float) -> Plan:
+def planned(parameters: Parameters, method: str, n_tokens: float) -> ChainPlan:
     """How long the chain over so many tokens is to be."""
     plan = parameters.sampling_plan(method, start_size(parameters, n_tokens))
     grows = parameters.n_components == "auto"
     if method == "online":
-        plan = replace(plan, max_iter=START_SWEEPS, n_states=1, keep_states=0)
-        if parameters.prior().covariance is not None:
-            plan = replace(plan, max_iter=WEIGHED_SWEEPS, tol=-np.inf)  # no end before
+        weights = parameters.draws()
+        plan = replace(plan, max_iter=weights.start_sweeps, n_states=1, keep_states=0)
+        if weights.start_whole:
+            plan = replace(plan, tol=-np.inf)  # no end before
     return replace(plan, grows=grows, merges=None if grows else parameters.truncation)
 
 
@@ -117,28 +74,25 @@ def documents_of(rows: Rows, seed: int, method: str) -> Array:
     order = np.arange(rows.n_docs)
     if method != "batch":
         order = np.random.default_rng([seed, 0]).permutation(rows.n_docs)
-    return np.sort(order[:STARTED]) if method == "online" else order
+    return np.sort(order[:CHAIN_DOCS]) if method == "online" else order
 
 
-def new_run(
-    parameters: Parameters, tokens: Tokens, order: Array, vocabulary: list[str], seed: int, method: str, plan: Plan,
-    threads: Threads,
-) -> Run:  # fmt: skip
+def new_run(job: Job, tokens: Tokens, order: Array, engine: Engine) -> ChainRun:
     """A chain before its first sweep."""
     if not tokens.size:
         raise ValueError("no document has a token; give counts that are not all 0")
     check_terms_fit(tokens)
-    docs = SampledDocuments.new(tokens, 0, order)
-    size = start_size(parameters, tokens.size)
-    weight, topic_prior = start_weight(parameters, size), parameters.topic_prior(method, size)
-    widens = plan.merges is not None and parameters.learns_weights and parameters.init in (None, "draws")
-    wide = wider(size) if widens else size
-    state = State.empty(tokens.n_terms, wide, weight, topic_prior, 1.0, parameters.variance)
-    exact = parameters.polya_gamma == "exact"
-    chain = Chain(state, docs, parameters.prior(), seed, plan.size(0, len(docs)), exact=exact)
-    if parameters.init not in (None, "draws"):
-        begin_from(chain, *start.of_model(parameters.init, vocabulary), threads)
-    return Run(chain)
+    parameters, plan = job.parameters, planned(job.parameters, job.method, tokens.size)
+    size, weights, drawn = start_size(parameters, tokens.size), parameters.draws(), parameters.init in (None, "draws")
+    wide = wider(size) if plan.merges is not None and weights.learned and drawn else size
+    counts = TopicCounts.empty(tokens.n_terms, wide, parameters.topic_prior(job.method, size))
+    state = State(counts, weights.start(size, wide), wide)
+    docs = SampledDocuments.new(tokens, weights.documents(state, tokens.n_docs), order)
+    in_play = plan.size(0, len(docs))
+    chain = Chain(state, docs, weights, job.seed, in_play, not parameters.keeps_all, parameters.learned_prior)
+    if not drawn:
+        begin_from(chain, *start.of_model(parameters.init, job.vocabulary), engine)
+    return ChainRun(chain, plan)
 
 
 def check_terms_fit(tokens: Tokens) -> None:
@@ -163,123 +117,29 @@ def wider(n_topics: int) -> int:
     return max(n_topics, min(2 * n_topics, WIDEST))
 
 
-def start_weight(parameters: Parameters, n_topics: int) -> float:
-    """a0 of each topic to start with."""
-    given = getattr(parameters, "doc_topic_prior", None)
-    if parameters.learns_weights:
-        return START_WEIGHT
-    return 1 / n_topics if given is None else float(given)
-
-
-def begin_from(chain: Chain, topics: Array, weights: Array, threads: Threads) -> None:
+def begin_from(chain: Chain, topics: Array, weights: Array, engine: Engine) -> None:
     """Draw the first topics of all tokens given another model's topics and their weights."""
     size = min(len(weights), chain.state.n_topics)
     largest = np.argsort(-weights, kind="stable")[:size]
     given = chain.state.copy()
-    given.totals[:size] = weights[largest] * chain.everything.tokens.size
-    given.table[:, :size] = topics[largest].T * given.totals[:size]
-    given.a0[size:] = 0
-    draw_given(given, chain.docs, key_of(chain.seed, 0, BEGINNING), threads)
-    recount(chain.state, chain.docs)
+    given.counts.totals[:size] = weights[largest] * chain.everything.tokens.size
+    given.counts.table[:, :size] = topics[largest].T * given.counts.totals[:size]
+    given.weights.a0[size:] = 0
+    draw_given(given, chain.docs, key_of(chain.seed, 0, BEGINNING), engine)
+    chain.recount()
 
 
-def finished(run: Run, threads: Threads, scale: float) -> SampledPosterior:
+def finished(run: ChainRun, engine: Engine, scale: float) -> SampledPosterior:
     """The mean of the late states, largest topics first, for ``scale`` times as many documents."""
     chain = run.chain
     state = run.average.state(chain.state)
-    order = np.argsort(-state.totals[: state.n_topics], kind="stable")
-    running = running_of(chain, threads).chosen(order, scale)
+    order = np.argsort(-state.tokens, kind="stable")
+    found = (run.average.products(chain.state), run.average.spread)
+    sums = chain.gather(engine).chosen(order)
+    let_go()
+    sums.scale(scale)
     state = state.chosen(order)
-    state.table *= np.float32(scale)
-    state.totals *= scale
-    kept, places = [one.chosen(order) for one in run.kept], np.ix_(order, order)
-    products, spread = (None if one is None else one[places] for one in (run.average.products, run.average.spread))
-    return SampledPosterior(state, running, chain.prior, chain.seed, run.average.n_states, kept, products, spread)
-
-
-def running_of(chain: Chain, threads: Threads) -> Running:
-    """The sums that steps go on from: those of one more draw of all documents."""
-    docs, keys = chain.docs, [key_of(chain.seed, chain.number, LAST, number) for number in range(2)]
-    sums = draw_tokens(chain.state, docs, keys[0], threads)
-    if chain.state.weighed:
-        places, moments = no_places(chain.state.width, 0), draw_all_log_weights(chain.state, docs, keys[1], threads)
-    else:
-        places, moments = chain.draw_documents(keys[1], threads), np.zeros((0, 0))
-    return Running(expect_tables(sums, chain.state.a0), sums.softs, places.precision, places.linear, moments)
-
-
-def pass_over(fitted: Fitted, rows: Rows, threads: Threads, look: Look | None, keeper: "Keeper") -> None:
-    """Steps over all documents in random order, as often as asked for; goes on where a fit was stopped."""
-    parameters, begun = fitted.parameters, time.perf_counter()
-    size = int(parameters.settled("batch_size"))
-    epochs = EPOCHS if parameters.max_iter is None else parameters.max_iter
-    batches = even_cut(rows.n_docs, size)
-    before, ordered = fitted.history[-1]["seconds"], -1
-    while fitted.steps < epochs * len(batches):
-        epoch, number = divmod(fitted.steps, len(batches))
-        if epoch != ordered:
-            order, ordered = np.random.default_rng([fitted.seed, 1, epoch]).permutation(rows.n_docs), epoch
-        progress = learn(fitted, rows.take(np.sort(order[slice(*batches[number])])), epoch + 1, threads)
-        seconds = progress.seconds = before + time.perf_counter() - begun
-        fitted.passes = epoch + 1
-        fitted.note(progress)
-        if look is not None:
-            look.look(progress)
-        late = parameters.max_time is not None and seconds >= parameters.max_time
-        keeper.steps(fitted, done=late or fitted.steps == epochs * len(batches))
-        if late:
-            break
-
-
-def learn(fitted: Fitted, counts: csr_array, iteration: int, threads: Threads) -> Progress:
-    """One stochastic step with these documents, in this pass; how far it has come, but for the time it took.
-
-    Its score is the mean of ln p of a token given its document's others.
-    """
-    posterior, parameters = cast(SampledPosterior, fitted.posterior), fitted.parameters
-    rho = (parameters.settled("learning_offset") + fitted.steps) ** -parameters.settled("learning_decay")
-    score = 0.0
-    if counts.nnz:  # else there is nothing to learn, and old documents are not to be forgotten for it
-        score = posterior.learn(whole(counts), fitted.steps, rho, fitted.population / counts.shape[0], threads)
-        fitted.agreement = None  # which knows nothing of these documents
-    fitted.steps += 1
-    fitted.seen += counts.shape[0]
-    return Progress(
-        iteration, fitted.seen, 0.0, topics_in_use(posterior.topic_tokens), score=score, alpha=fitted.alpha,
-        beta=fitted.beta, topic_word_prior=posterior.prior, n_components=posterior.n_topics,
-    )  # fmt: skip
-
-
-def seed_in(found: StoredModel) -> int:
-    """The seed of a chain that was stopped."""
-    content = found.content
-    return int(content["fitted"]["state"]["seed"] if content["phase"] == "online" else content["seed"])
-
-
-class Keeper:
-    """Writes a chain down when it is time to, and where ``last`` says so when it is done."""
-
-    def __init__(
-        self, checkpoints: Checkpoints | None, fingerprint: dict[str, Any], vocabulary: list[str], *, last: bool = False
-    ) -> None:
-        self.checkpoints, self.fingerprint, self.vocabulary, self.last = checkpoints, fingerprint, vocabulary, last
-
-    def found(self) -> StoredModel | None:
-        """What an earlier fit has left, if it is to be taken up."""
-        return None if self.checkpoints is None else self.checkpoints.found(self.fingerprint)
-
-    def chain(self, run: Run, seed: int, history: list[dict[str, Any]]) -> None:
-        """A sweep is done."""
-        if self.checkpoints is not None and (self.checkpoints.due or (self.last and run.done)):
-            numbers, tensors = loops.stored(run)
-            self._write({"phase": "chain", "seed": seed, "run": numbers, "history": history}, tensors)
-
-    def steps(self, fitted: Fitted, *, done: bool) -> None:
-        """A step is done, or all are."""
-        if self.checkpoints is not None and (self.checkpoints.due or (self.last and done)):
-            content, tensors = fitted.stored()
-            self._write({"phase": "online", "fitted": content}, tensors)
-
-    def _write(self, content: dict[str, Any], tensors: dict[str, Array]) -> None:
-        if self.checkpoints is not None:
-            self.checkpoints.write({**content, "fingerprint": self.fingerprint}, tensors, self.vocabulary)
+    state.counts.scale(scale)
+    kept, pairs = [one.chosen(order) for one in run.kept], np.ix_(order, order)
+    products, spread = (None if one is None else one[pairs] for one in found)
+    return SampledPosterior(state, sums, chain.weights, chain.seed, run.average.n_states, kept, products, spread)

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Protocol
 
-from diln.study.folder import Shelf
+from diln.study.folder import ResultsFolder
 from diln.study.runs import Run
 from diln.study.settings import Settings
 
@@ -24,7 +24,7 @@ class Study(ABC):
     def first(self, settings: Settings) -> list[Run]:
         """The runs that depend on no other."""
 
-    def then(self, settings: Settings, shelf: Shelf) -> list[Run]:
+    def then(self, settings: Settings, folder: ResultsFolder) -> list[Run]:
         """The runs that depend on what came of the first."""
         return []
 
@@ -33,5 +33,5 @@ class Study(ABC):
         return 0
 
     @abstractmethod
-    def view(self, settings: Settings, shelf: Shelf) -> View:
+    def view(self, settings: Settings, folder: ResultsFolder) -> View:
         """What came of all of them."""

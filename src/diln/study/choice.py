@@ -1,8 +1,8 @@
-"""Settings of each model, chosen on validation documents: the test documents have no say in it."""
+"""Settings of each model, chosen on validation documents: test documents do not influence the choice."""
 
 from typing import Any
 
-from diln.study.folder import Shelf
+from diln.study.folder import ResultsFolder
 from diln.study.runs import Run, run_of
 from diln.study.settings import Settings
 
@@ -15,12 +15,14 @@ def trials(settings: Settings, model: str, split: int, prior: float | None = Non
     return [run_of("choose", model, values, split) for values in tried] if len(tried) > 1 else []
 
 
-def choose(settings: Settings, shelf: Shelf, model: str, split: int, prior: float | None = None) -> dict[str, Any]:
+def choose(
+    settings: Settings, folder: ResultsFolder, model: str, split: int, prior: float | None = None
+) -> dict[str, Any]:
     """What a model did best with on the validation documents of a split."""
     runs = trials(settings, model, split, prior)
     if not runs:
         return _candidates(settings, model, prior)[0]
-    return min(runs, key=lambda run: float(shelf.read(run)["perplexity"])).parameters
+    return min(runs, key=lambda run: float(folder.read(run)["perplexity"])).parameters
 
 
 def _candidates(settings: Settings, model: str, prior: float | None) -> list[dict[str, Any]]:

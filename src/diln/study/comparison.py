@@ -15,8 +15,8 @@ from diln.errors import SourceError, StoreError, WorkerError
 from diln.files import MANIFEST
 from diln.study.base import Study, View
 from diln.study.curves import Pass, Prior, Steps, Time
-from diln.study.folder import DATA, LIBRARIES, Shelf, digest_of, made_again, made_with
-from diln.study.measure import Place, perform
+from diln.study.folder import DATA, LIBRARIES, ResultsFolder, digest_of, made_again, made_with
+from diln.study.measure import RunContext, perform
 from diln.study.runs import Run
 from diln.study.settings import Settings
 from diln.study.table import Table
@@ -26,71 +26,71 @@ STUDIES: dict[str, Study] = {study.name: study for study in (Table(), Prior(), S
 
 
 class Watch(Protocol):
-    """Someone who looks on."""
+    """Follows the progress of a comparison."""
 
     def expect(self, runs: list[Run], later: int) -> None:
-        """These are the runs, done or not, that are known by now; so many more will follow from them."""
+        """The runs that are known by now, done or not, and the number of runs that will follow from them."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared, on which corpus, and where it is kept.
+    """A comparison of models: what is compared, on which corpus, and where the results are stored.
 
     Parameters
     ----------
     corpus : Corpus
         The documents.
     settings : Settings
-        What is compared, as ``settings_for`` makes it.
-    shelf : Shelf
-        Where all that comes of it is kept.
+        What is compared, made by ``settings_for``.
+    folder : ResultsFolder
+        The directory for all results.
     studies : tuple of Study
-        What is asked: some of the values of ``STUDIES``.
+        The studies to carry out: values of ``STUDIES``.
     """
 
     corpus: Corpus
     settings: Settings
-    shelf: Shelf
+    folder: ResultsFolder
     studies: tuple[Study, ...]
 
     def carry_out(
         self, n_jobs: int = 1, watch: Watch | None = None, show: Callable[[dict[str, View]], None] | None = None
     ) -> dict[str, View]:
-        """Do the runs that are left to do, write down what came of all, and return it by study.
+        """Do the runs that are still to be done, write the results of all runs, and return them by study.
 
-        May be stopped at any moment, and goes on from there when it is called again.
+        You can stop it at any time; call it again to continue.
 
         Parameters
         ----------
         n_jobs : int
-            Processes, each with a fit of its own; -1 for one for each core. The results are the same for any number.
+            Number of processes; -1 uses all cores. The results are the same for any number.
         watch : Watch, optional
-            Is told which runs there are: ``expect(runs, later)`` is called with those that are known by now, done or
-            not, and the number of those that will follow from them.
+            Is notified of the runs: ``expect(runs, later)`` is called with the runs known by now, done or not, and the
+            number of runs that will follow from them.
         show : callable, optional
-            Is given what will be returned while the directory is still held, and may write files of its own there.
+            Is called with the results while the directory is still locked, and may write files there.
 
         Returns
         -------
         dict
-            By the studies' names: of "table" a ``TableView``, of "prior" and "time" a ``CurvesView``, of "steps" a
-            ``PanelsView``, of "pass" a ``PassView``. Each has ``to_json``.
+            Results by the name of the study: a ``TableView`` for "table", a ``CurvesView`` for "prior" and "time", a
+            ``PanelsView`` for "steps", a ``PassView`` for "pass". Each has ``to_json``.
         """
-        settled = (study.first(self.settings) or study.then(self.settings, self.shelf) for study in self.studies)
+        settled = (study.first(self.settings) or study.then(self.settings, self.folder) for study in self.studies)
         check_splits(self.corpus, [run for runs in settled for run in runs])
         digest = digest_of(self.corpus)
-        with self.shelf.opened(digest):
-            self.shelf.check()
-            place = Place(on_disk(self.corpus, digest, self.shelf), digest, self.shelf.directory)
-            with Processes(n_jobs, place, worthwhile=2) as processes, self._stopping():
+        with self.folder.opened(digest):
+            self.folder.check()
+            context = RunContext(on_disk(self.corpus, digest, self.folder), digest, self.folder.directory)
+            with Processes(n_jobs, context, worthwhile=2) as processes, self._stopping():
                 first = _distinct(run for study in self.studies for run in study.first(self.settings))
                 later = sum(study.n_then(self.settings) for study in self.studies)
                 self._do(first, processes, watch, later)
-                then = _distinct(run for study in self.studies for run in study.then(self.settings, self.shelf))
+                then = _distinct(run for study in self.studies for run in study.then(self.settings, self.folder))
                 self._do(_distinct([*first, *then]), processes, watch)
-            views = {study.name: study.view(self.settings, self.shelf) for study in self.studies}
+            views = {study.name: study.view(self.settings, self.folder) for study in self.studies}
             for name, view in views.items():
-                self.shelf.write(DATA[name], json.dumps(self.described(name, view), indent=1) + "\n")
+                self.folder.write(DATA[name], json.dumps(self.described(name, view), indent=1) + "\n")
             if show is not None:
                 show(views)
         return views
@@ -99,7 +99,7 @@ class Comparison:
         """Do those of the runs that are not done."""
         if watch is not None:
             watch.expect(runs, later)
-        for _ in processes.map(perform, [run for run in runs if not self.shelf.has(run)]):
+        for _ in processes.map(perform, [run for run in runs if not self.folder.has(run)]):
             pass
 
     @contextmanager
@@ -108,15 +108,15 @@ class Comparison:
         try:
             yield
         except WorkerError as error:
-            self.shelf.stop()
+            self.folder.stop()
             raise WorkerError(f"{error}; runs that were done are kept, and the same command goes on") from error
         except BaseException:
-            self.shelf.stop()
+            self.folder.stop()
             raise
 
     @property
     def about(self) -> str:
-        """What is compared on what, in a sentence."""
+        """The documents and settings in one sentence."""
         corpus, settings = self.corpus, self.settings
         return (
             f"{len(corpus):,} documents of {corpus.n_terms:,} terms and {corpus.n_tokens:,} tokens; "
@@ -124,14 +124,14 @@ class Comparison:
         )
 
     def described(self, name: str, view: View) -> dict[str, Any]:
-        """What came of a study, with what it was made of and made with, as plain values.
+        """The results of a study with its corpus, settings and versions, as plain values.
 
         Parameters
         ----------
         name : str
-            The study's.
+            Name of the study.
         view : TableView, CurvesView, PanelsView or PassView
-            What ``carry_out`` gave for it.
+            Its result from ``carry_out``.
         """
         known = made_with()
         return {
@@ -147,21 +147,21 @@ class Comparison:
         }  # fmt: skip
 
 
-def on_disk(corpus: Corpus, digest: str, shelf: Shelf) -> Path:
-    """Where every process can open the corpus: where it is, unless it is a part of what is there, or on the shelf."""
+def on_disk(corpus: Corpus, digest: str, folder: ResultsFolder) -> Path:
+    """Where every process can open the corpus: its own directory if that holds all of it and no more, or a copy."""
     own = corpus.directory
     if own is not None and (own / MANIFEST).exists() and digest_of(Corpus.open(own)) == digest:
         return own.resolve()
-    if not (shelf.corpus / MANIFEST).exists():
-        corpus.save(shelf.corpus)
-    with made_again(shelf.corpus):
-        found = digest_of(Corpus.open(shelf.corpus))
+    if not (folder.corpus / MANIFEST).exists():
+        corpus.save(folder.corpus)
+    with made_again(folder.corpus):
+        found = digest_of(Corpus.open(folder.corpus))
     if found != digest:
         raise StoreError(
-            f"{shelf.corpus}: holds other documents than those compared; move it elsewhere, and the same command goes "
+            f"{folder.corpus}: holds other documents than those compared; move it elsewhere, and the same command goes "
             "on"
         )
-    return shelf.corpus.resolve()
+    return folder.corpus.resolve()
 
 
 def check_splits(corpus: Corpus, runs: list[Run]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from diln.analysis.completion import Completed
 from diln.study.base import Study
 from diln.study.choice import choose, trials
-from diln.study.folder import Shelf
+from diln.study.folder import ResultsFolder
 from diln.study.measure import restored
 from diln.study.runs import Run, run_of
 from diln.study.settings import Settings, needs_topics
@@ -32,13 +32,13 @@ class Curve:
     Attributes
     ----------
     model, label : str
-        The model, and what the curve is called.
+        The model, and the name of the curve.
     x : tuple of float
-        What they are drawn against: priors, documents seen or CPU seconds.
+        Priors, documents seen or CPU seconds.
     perplexity : tuple of float
-        One for each.
+        A perplexity for each ``x``.
     standard_error : tuple of float
-        Of each, where it is a mean over splits; else empty.
+        Standard errors, if the perplexities are means over splits; otherwise empty.
     """
 
     model: str
@@ -55,9 +55,9 @@ class Panel:
     Attributes
     ----------
     decay : float
-        kappa, by which steps get shorter.
+        kappa, the rate at which steps get smaller.
     batch_size : int
-        Documents of a step.
+        Number of documents in a step.
     curves : tuple of Curve
         One for each model.
     """
@@ -74,10 +74,10 @@ class CurvesView:
     Attributes
     ----------
     curves : tuple of Curve
-        Perplexity against gamma_0, a curve for each model; or, of one model, against CPU seconds, a curve for
-        mini-batches and one for batch learning.
+        For "prior", perplexity against gamma_0, one curve for each model. For "time", perplexity of one model against
+        CPU seconds, one curve for mini-batches and one for batch learning.
     n_splits : int
-        Splits that the curves are means over.
+        Number of splits that the curves are means over.
     """
 
     curves: tuple[Curve, ...]
@@ -95,7 +95,7 @@ class PanelsView:
     Attributes
     ----------
     panels : tuple of Panel
-        One for each decay of the steps and each size of the mini-batches, with curves of the same models.
+        One for each decay and each mini-batch size, with curves of the same models.
     """
 
     panels: tuple[Panel, ...]
@@ -107,24 +107,24 @@ class PanelsView:
 
 @dataclass(frozen=True, slots=True)
 class PassView:
-    """The study "pass": what becomes of DILN over one pass. What is a tuple has an entry for each point of it.
+    """The study "pass": how DILN changes over one pass. Tuples have an entry for each point of the pass.
 
     Attributes
     ----------
     model : str
         "DILN".
     batch_size : int
-        Documents of a step.
+        Number of documents in a step.
     documents : tuple of int
-        Seen by then.
+        Number of documents seen.
     alpha, beta : tuple of float
-        Concentrations of the weights in the corpus and in documents.
+        Concentrations of the topic weights in the corpus and in documents.
     topics_in_use : tuple of int
         Topics that hold at least one in 500 tokens.
     correlations : tuple of tuples of float
-        Of the same pairs of topics, 100 at most.
+        Correlations of the same pairs of topics, at most 100.
     shares : tuple of tuples of float
-        Of the tokens that each topic holds.
+        Share of the tokens that each topic holds.
     """
 
     model: str
@@ -150,21 +150,21 @@ class Prior(Study):
         """What numbers of topics are chosen from."""
         return [run for split, model, prior in self._cells(settings) for run in trials(settings, model, split, prior)]
 
-    def then(self, settings: Settings, shelf: Shelf) -> list[Run]:
+    def then(self, settings: Settings, folder: ResultsFolder) -> list[Run]:
         """A fit for each split, model and prior."""
-        return [self._run(settings, shelf, *cell) for cell in self._cells(settings)]
+        return [self._run(settings, folder, *cell) for cell in self._cells(settings)]
 
     def n_then(self, settings: Settings) -> int:
         """How many there will be."""
         return len(self._cells(settings))
 
-    def view(self, settings: Settings, shelf: Shelf) -> CurvesView:
+    def view(self, settings: Settings, folder: ResultsFolder) -> CurvesView:
         """A curve for each model, the mean over splits."""
-        return CurvesView(tuple(self._curve(settings, shelf, model) for model in settings.models), n_splits(settings))
+        return CurvesView(tuple(self._curve(settings, folder, model) for model in settings.models), n_splits(settings))
 
-    def _curve(self, settings: Settings, shelf: Shelf, model: str) -> Curve:
+    def _curve(self, settings: Settings, folder: ResultsFolder, model: str) -> Curve:
         values = np.array([
-            [shelf.read(self._run(settings, shelf, split, model, prior))["perplexity"] for prior in settings.priors]
+            [folder.read(self._run(settings, folder, split, model, prior))["perplexity"] for prior in settings.priors]
             for split in range(n_splits(settings))
         ])  # fmt: skip
         errors = values.std(axis=0, ddof=1) / np.sqrt(len(values))
@@ -173,8 +173,8 @@ class Prior(Study):
     def _cells(self, settings: Settings) -> list[tuple[int, str, float]]:
         return list(product(range(n_splits(settings)), settings.models, settings.priors))
 
-    def _run(self, settings: Settings, shelf: Shelf, split: int, model: str, prior: float) -> Run:
-        return run_of("fit", model, choose(settings, shelf, model, split, prior), split)
+    def _run(self, settings: Settings, folder: ResultsFolder, split: int, model: str, prior: float) -> Run:
+        return run_of("fit", model, choose(settings, folder, model, split, prior), split)
 
 
 def n_splits(settings: Settings) -> int:
@@ -191,16 +191,16 @@ class Steps(Study):
         """A stream for each."""
         return [self._run(settings, *cell) for cell in product(settings.models, DECAYS, batch_sizes(settings.n_train))]
 
-    def view(self, settings: Settings, shelf: Shelf) -> PanelsView:
+    def view(self, settings: Settings, folder: ResultsFolder) -> PanelsView:
         """A panel for each decay and size, with a curve for each model."""
         panels = [
-            Panel(decay, size, tuple(self._curve(settings, shelf, model, decay, size) for model in settings.models))
+            Panel(decay, size, tuple(self._curve(settings, folder, model, decay, size) for model in settings.models))
             for decay, size in product(DECAYS, batch_sizes(settings.n_train))
         ]
         return PanelsView(tuple(panels))
 
-    def _curve(self, settings: Settings, shelf: Shelf, model: str, decay: float, size: int) -> Curve:
-        found = shelf.read(self._run(settings, model, decay, size))
+    def _curve(self, settings: Settings, folder: ResultsFolder, model: str, decay: float, size: int) -> Curve:
+        found = folder.read(self._run(settings, model, decay, size))
         return Curve(model, model, tuple(found["documents"]), tuple(found["perplexities"]))
 
     def _run(self, settings: Settings, model: str, decay: float, size: int) -> Run:
@@ -216,11 +216,11 @@ class Time(Study):
         """A stream, and fits."""
         return [self._stream(settings), *self._fits(settings)]
 
-    def view(self, settings: Settings, shelf: Shelf) -> CurvesView:
+    def view(self, settings: Settings, folder: ResultsFolder) -> CurvesView:
         """A curve for each of the two."""
-        found, model = shelf.read(self._stream(settings)), followed(settings)
+        found, model = folder.read(self._stream(settings)), followed(settings)
         online = Curve(model, "mini-batches", tuple(found["cpu_seconds"]), tuple(found["perplexities"]))
-        fits = [shelf.read(run) for run in self._fits(settings)]
+        fits = [folder.read(run) for run in self._fits(settings)]
         values = tuple(_of_some(restored(fit)).perplexity for fit in fits)
         return CurvesView((online, Curve(model, "batch", tuple(fit["cpu_seconds"] for fit in fits), values)))
 
@@ -241,10 +241,10 @@ class Pass(Study):
         """The one stream."""
         return [self._run(settings)]
 
-    def view(self, settings: Settings, shelf: Shelf) -> PassView:
+    def view(self, settings: Settings, folder: ResultsFolder) -> PassView:
         """All that was put down."""
         run = self._run(settings)
-        found = shelf.read(run)
+        found = folder.read(run)
         return PassView(
             model=run.model,
             batch_size=run.parameters["batch_size"],

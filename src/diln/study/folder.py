@@ -29,9 +29,12 @@ RUNS, MODELS, CORPUS, FIGURES, STOP = "runs", "models", "corpus", "figures", "st
 BEGUN = ".begun"
 AGAIN = "remove it, and the same command makes it again"
 LIBRARIES = ("numpy", "numba", "scipy")  # whose numbers may be others in another version
-# Of the code, what says what a run comes to.
+# The part of the code that the result of a run depends on.
 ROOMS = ("engine", "prob", "corpus", "inference", "models")
-MEASURES = ("assess", "coherence", "completion", "distinct", "given", "topics", "study/measure", "study/streams")
+MEASURES = (
+    "analysis/assess", "analysis/coherence", "analysis/completion", "analysis/distinct", "analysis/inputs",
+    "analysis/topics", "study/measure", "study/streams",
+)  # fmt: skip
 TABLE = "table.md"
 DATA = {"table": "results.json", "prior": "prior.json", "steps": "steps.json", "time": "time.json", "pass": "pass.json"}
 COMPARISON = Kind(
@@ -46,13 +49,13 @@ COMPARISON = Kind(
 )
 
 
-class Shelf:
-    """The directory of a comparison: a file for every run that is done, kept models, and what came of all.
+class ResultsFolder:
+    """The directory of a comparison: a file for every finished run, stored models, and the results of all runs.
 
     Parameters
     ----------
     directory : path
-        One to be made, an empty one, or that of a comparison on the same documents, which then goes on.
+        A new or empty directory, or that of a comparison on the same documents, which is then continued.
     """
 
     def __init__(self, directory: str | Path) -> None:
@@ -205,7 +208,7 @@ def digest_of(corpus: Corpus) -> str:
 def code() -> str:
     """A digest of the code that runs depend on: results of other code are not to be mixed with its own."""
     found, root = sha256(), Path(diln.__file__).parent
-    measures = [root / "analysis" / f"{name}.py" for name in MEASURES]
+    measures = [root / f"{name}.py" for name in MEASURES]
     for path in sorted([*measures, *(path for room in ROOMS for path in (root / room).rglob("*.py"))]):
         found.update(path.read_bytes())
     return found.hexdigest()

@@ -22,12 +22,12 @@ from diln.models.counts import CorpusRows, MatrixRows, as_rows
 from diln.models.fitted import Fitted
 from diln.models.fitting import first, fit, more
 from diln.models.parameters import Parameters
-from diln.study.folder import Shelf, digest_of
+from diln.study.folder import ResultsFolder, digest_of
 from diln.study.runs import Run
 from diln.study.settings import checked
 from diln.study.streams import along_a_stream, over_a_pass
 
-WORDS = 10  # of a topic, that say how good it is
+WORDS = 10  # of a topic, which are measured
 
 
 class StoppedError(DilnError):
@@ -35,10 +35,10 @@ class StoppedError(DilnError):
 
 
 @dataclass(frozen=True)
-class Place:
+class RunContext:
     """Where the documents are, which they are, and where results go: all that a process needs for any run.
 
-    ``digest`` is of the documents, as ``digest_of`` has it: there may be others in the same directory later.
+    ``digest`` is ``digest_of`` the documents: there may be other documents in the same directory later.
     """
 
     corpus: Path
@@ -70,57 +70,57 @@ def _parts(directory: Path, digest: str, split: int, validation: bool) -> Comple
     return _opened(directory, digest).completion(split, validation=validation)
 
 
-class Onlooker:
+class StopCheck:
     """Ends a fit when it is told to."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self.shelf = shelf
+    def __init__(self, folder: ResultsFolder) -> None:
+        self.folder = folder
 
     def look(self, progress: Progress | None = None) -> None:
         """A sweep, a pass or a step is done."""
-        if self.shelf.stopped:
+        if self.folder.stopped:
             raise StoppedError("the comparison was stopped; the same command goes on with it")
 
 
-def perform(place: Place, run: Run) -> str:
+def perform(context: RunContext, run: Run) -> str:
     """Do a run and write down what came of it; returns its name. For worker processes, too."""
     from threadpoolctl import threadpool_limits
 
-    shelf, result = Shelf(place.results), None
-    onlooker = Onlooker(shelf)
-    onlooker.look()
-    shelf.begin(run)
+    folder, result = ResultsFolder(context.results), None
+    check = StopCheck(folder)
+    check.look()
+    folder.begin(run)
     try:
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore", DilnWarning)
-            result = WAYS[run.way](place, run, onlooker)
+            result = WAYS[run.way](context, run, check)
     except ValueError as error:
         if type(error) not in (ValueError, ParameterError):  # of a library: a fault of diln
             raise
         raise DilnError(f"{run.label}: {error}") from error
     finally:
-        shelf.end(run, result)
+        folder.end(run, result)
     return run.name
 
 
-def _fit(place: Place, run: Run, onlooker: Onlooker) -> dict[str, Any]:
-    return _fitted(place, run, onlooker)[1]
+def _fit(context: RunContext, run: Run, check: StopCheck) -> dict[str, Any]:
+    return _fitted(context, run, check)[1]
 
 
-def _model(place: Place, run: Run, onlooker: Onlooker) -> dict[str, Any]:
+def _model(context: RunContext, run: Run, check: StopCheck) -> dict[str, Any]:
     """A fit whose topics are measured and whose model is kept."""
-    fitted, result = _fitted(place, run, onlooker)
-    found = quality(fitted, place.documents(), WORDS)
-    fitted.save(Shelf(place.results).model(run))
+    fitted, result = _fitted(context, run, check)
+    found = quality(fitted, context.documents(), WORDS)
+    fitted.save(ResultsFolder(context.results).model(run))
     measured = {name: getattr(found, name) for name in ("diversity", "exclusivity", "effective_topics")}
     return {**result, **measured, "npmi": found.npmi if found.n_scored else None}
 
 
-def _fitted(place: Place, run: Run, onlooker: Onlooker) -> tuple[Fitted, dict[str, Any]]:
-    parts, parameters = place.parts(run), _parameters(run)
+def _fitted(context: RunContext, run: Run, check: StopCheck) -> tuple[Fitted, dict[str, Any]]:
+    parts, parameters = context.parts(run), _parameters(run)
     compiled(run.model, parameters.inference)
     begun = time.thread_time()
-    fitted = fit(parameters, CorpusRows(parts.train), parts.train.vocabulary, onlooker)
+    fitted = fit(parameters, CorpusRows(parts.train), parts.train.vocabulary, check)
     seconds = time.thread_time() - begun
     completed = complete(fitted, parts.observed, parts.held_out)
     return fitted, {
@@ -141,16 +141,16 @@ def restored(result: dict[str, Any]) -> Completed:
     return Completed(np.array(result["log_likelihood"]), np.array(result["tokens"]))
 
 
-def _stream(place: Place, run: Run, onlooker: Onlooker) -> dict[str, Any]:
+def _stream(context: RunContext, run: Run, check: StopCheck) -> dict[str, Any]:
     compiled(run.model, _parameters(run).inference)
-    return along_a_stream(_parameters(run), place.parts(run), run.seed, onlooker.look)
+    return along_a_stream(_parameters(run), context.parts(run), run.seed, check.look)
 
 
-def _pass(place: Place, run: Run, onlooker: Onlooker) -> dict[str, Any]:
-    return over_a_pass(_parameters(run), place.parts(run), run.seed, onlooker.look)
+def _pass(context: RunContext, run: Run, check: StopCheck) -> dict[str, Any]:
+    return over_a_pass(_parameters(run), context.parts(run), run.seed, check.look)
 
 
-WAYS: dict[str, Callable[[Place, Run, Onlooker], dict[str, Any]]] = {
+WAYS: dict[str, Callable[[RunContext, Run, StopCheck], dict[str, Any]]] = {
     "choose": _fit, "fit": _fit, "model": _model, "stream": _stream, "pass": _pass,
 }  # fmt: skip
 
@@ -163,7 +163,7 @@ def _parameters(run: Run) -> Parameters:
 def compiled(model: str, inference: str) -> None:
     """Have the inner loops compiled, or read from their cache, before a clock runs."""
     counts = as_rows(csr_array(np.random.default_rng(0).poisson(1.0, (12, 20))))
-    terms = [f"t{place}" for place in range(counts.shape[1])]
+    terms = [f"t{column}" for column in range(counts.shape[1])]
     told = {"n_components": 3, "inference": inference, "max_iter": 3, "random_state": 0}
     fit(checked(model, told), MatrixRows(counts), terms)
     fitted = first(checked(model, {**told, "learning_method": "online"}), MatrixRows(counts), terms)

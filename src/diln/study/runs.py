@@ -42,7 +42,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """Tells it from every other run, and says what it is."""
+        """A readable name that no other run has."""
         told = [f"{SHORT.get(name, name)}{value}" for name, value in self.values]
         return "-".join([self.way, self.model.lower(), f"split{self.split}", f"seed{self.seed}", *told])
 

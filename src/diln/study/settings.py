@@ -17,7 +17,7 @@ TOPICS = (50, 100, 200)  # tried where a model needs a number
 FEWEST_TOPICS = 4
 FEWEST_DOCUMENTS = 9  # of which one is for testing and one for validation
 ENOUGH_TOKENS = 250_000  # for that many topics; a corpus with fewer is tried with fewer
-PRIORS = {"sampling": (0.015, 0.04, 0.1), "variational": (0.05, 0.1, 0.25)}  # gamma_0, unless told otherwise
+PRIORS = {"sampling": (0.015, 0.04, 0.1), "variational": (0.05, 0.1, 0.25)}  # default gamma_0
 
 
 @dataclass(frozen=True)
@@ -29,21 +29,21 @@ class Settings:
     models : tuple of str
         "DILN", "HDP", "LDA", "CTM", or some of them.
     topics : tuple of int
-        Tried for models that need a number of topics.
+        Numbers of topics to try for models that need one.
     priors : tuple of float
-        gamma_0 tried for every model.
+        Topic priors gamma_0 to try for every model.
     seeds : int
-        Chains of each model.
+        Number of chains for each model.
     splits : int
-        Splits of the documents, each with choices of its own.
+        Number of splits of the documents; settings are chosen for each split.
     inference : str
         "sampling" or "variational".
     max_iter : int or None
-        Maximum number of sweeps or passes of a fit; None is the model's own.
+        Maximum number of sweeps or passes of a fit; None uses the default of each model.
     n_docs : int
-        Documents of the corpus.
+        Number of documents in the corpus.
     n_train : int
-        Documents of a training part.
+        Number of documents in a training part.
     """
 
     models: tuple[str, ...]
@@ -88,27 +88,28 @@ def settings_for(
     inference: str = "sampling",
     max_iter: int | None = None,
 ) -> Settings:
-    """Checked settings for a corpus: what is given, and for what is not given what suits its size.
+    """Settings for a corpus: your choices, checked, and defaults that suit its size.
 
     Parameters
     ----------
     corpus : Corpus
-        9 documents at least.
+        At least 9 documents.
     models : tuple of str
         "DILN", "HDP", "LDA", "CTM". Default: all.
     topics : tuple of int
-        Numbers of topics to try for LDA and the CTM, which need one. Default: 50, 100 and 200, fewer for a corpus with
-        fewer than 250,000 tokens.
+        Numbers of topics to try for LDA and the CTM, which need one. Default: 50, 100 and 200, or fewer for a corpus
+        with fewer than 250,000 tokens.
     priors : tuple of float
-        gamma_0 to try for every model. Default: 0.015, 0.04 and 0.1; with variational inference 0.05, 0.1 and 0.25.
+        Topic priors gamma_0 to try for every model. Default: 0.015, 0.04 and 0.1 for sampling; 0.05, 0.1 and 0.25 for
+        variational inference.
     seeds : int
-        Chains of what was chosen for each model.
+        Number of chains for each model, with the settings that were chosen for it.
     splits : int
-        Splits of the documents in training and test documents.
+        Number of splits into training and test documents.
     inference : "sampling" or "variational"
-        Of all models.
+        How all models are fitted.
     max_iter : int, optional
-        Maximum number of sweeps or passes of a fit. Default: the model's own.
+        Maximum number of sweeps or passes of a fit. Default: that of each model.
 
     Returns
     -------

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,20 @@ from diln.models.fitted import Fitted
 from diln.models.fitting import first, more
 from diln.models.parameters import Parameters
 
-BEGUN_WITH = 10  # one in so many documents is read before the first mini-batch
+BEGUN_WITH = 10  # one in ten documents is read before the first mini-batch
 MOST_BEGUN_WITH = 20_000
-JUDGED = 500  # test documents, the first ones, that say how well a model does on its way
+JUDGED = 500  # test documents, the first ones, that judge a model on its way
 POINTS = 20  # of a pass at which they do
 RECORDS = 100  # of a pass at which what a model has found is put down, at most
 PAIRS = 100  # of topics whose correlation is followed
+
+
+class Learned(NamedTuple):
+    """A model on its way."""
+
+    fitted: Fitted
+    seen: int  # documents, each as often as it is
+    seconds: float  # of CPU time that learning took
 
 
 class Stream:
@@ -42,17 +50,27 @@ class Stream:
         """The order of a pass, from 0 on."""
         return np.random.default_rng([self.seed, 3, number]).permutation(self.rows.n_docs)
 
-    def begin(self) -> Fitted:
-        """A model of the first documents."""
-        return first(self.parameters, MatrixRows(self.taken(self.order[: self.begun_with])), self.vocabulary)
+    def learned(self, look: Callable[[], None]) -> Iterator[Learned]:
+        """The model after its start and after each mini-batch; no clock runs while it is looked at."""
+        begun = time.thread_time()
+        fitted = first(self.parameters, MatrixRows(self.taken(self.order[: self.begun_with])), self.vocabulary)
+        seconds = time.thread_time() - begun
+        yield Learned(fitted, self.begun_with, seconds)
+        for seen, documents in self.batches():
+            look()
+            rows = MatrixRows(self.taken(documents))
+            begun = time.thread_time()
+            more(fitted, rows)
+            seconds += time.thread_time() - begun
+            yield Learned(fitted, seen, seconds)
 
-    def batches(self) -> Iterator[tuple[int, MatrixRows]]:
-        """Every mini-batch, with the number of documents that are seen after it, each as often as it is."""
+    def batches(self) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """The documents of each mini-batch, and the number of documents seen after it, each as often as it is."""
         for number in range(self.passes):
             order = self.order[self.begun_with :] if number == 0 else self.shuffled(number)
             before = number * self.rows.n_docs + self.rows.n_docs - len(order)
             for start, end in even_cut(len(order), int(self.parameters.settled("batch_size"))):
-                yield before + end, MatrixRows(self.taken(order[start:end]))
+                yield before + end, order[start:end]
 
     @property
     def length(self) -> int:
@@ -70,28 +88,16 @@ def along_a_stream(
     """The perplexity of some test documents against documents seen and seconds; no clock runs while they are judged."""
     observed, held_out = parts.observed[:JUDGED], parts.held_out[:JUDGED]
     stream, points = Stream(parameters, parts, seed), Points()
-
-    def judge(fitted: Fitted, seen: int, seconds: float) -> None:
-        points.add(seen, seconds, complete(fitted, observed, held_out).perplexity)
-
-    begun = time.thread_time()
-    fitted = stream.begin()
-    seconds = time.thread_time() - begun
-    judge(fitted, stream.begun_with, seconds)
-    every, last = stream.rows.n_docs / POINTS, stream.begun_with
-    for seen, rows in stream.batches():
-        look()
-        begun = time.thread_time()
-        more(fitted, rows)
-        seconds += time.thread_time() - begun
+    every, last = stream.rows.n_docs / POINTS, -np.inf
+    for fitted, seen, seconds in stream.learned(look):
         if seen - last >= every or seen == stream.length:
-            judge(fitted, seen, seconds)
+            points.add(seen, seconds, complete(fitted, observed, held_out).perplexity)
             last = seen
     return points.to_json()
 
 
 class Points:
-    """A curve as it comes."""
+    """A curve that grows point by point."""
 
     def __init__(self) -> None:
         self.documents: list[float] = []
@@ -112,14 +118,13 @@ class Points:
 def over_a_pass(parameters: Parameters, parts: Completion, seed: int, look: Callable[[], None]) -> dict[str, Any]:
     """What becomes of a model with locations over one pass: its concentrations, correlations and topics' shares."""
     stream = Stream(parameters, parts, seed)
-    fitted = stream.begin()
-    pairs = some_pairs(fitted, np.random.default_rng([seed, 4]))
-    batches = len(even_cut(len(stream.order) - stream.begun_with, int(parameters.settled("batch_size"))))
+    batches = len(list(stream.batches()))
     every = max(1, -(-batches // RECORDS))
-    seen, records = [stream.begun_with], [record(fitted, pairs)]
-    for number, (documents, rows) in enumerate(stream.batches(), 1):
-        look()
-        more(fitted, rows)
+    learned = stream.learned(look)
+    start = next(learned)
+    pairs = some_pairs(start.fitted, np.random.default_rng([seed, 4]))
+    seen, records = [start.seen], [record(start.fitted, pairs)]
+    for number, (fitted, documents, _) in enumerate(learned, 1):
         if number % every == 0 or number == batches:
             seen.append(documents)
             records.append(record(fitted, pairs))

@@ -12,7 +12,7 @@ from diln.analysis.repeats import stability
 from diln.corpus.splits import completion_rows
 from diln.study.base import Study
 from diln.study.choice import at_the_edge, choose, trials
-from diln.study.folder import Shelf
+from diln.study.folder import ResultsFolder
 from diln.study.measure import restored
 from diln.study.runs import Run, run_of
 from diln.study.settings import Settings
@@ -24,25 +24,25 @@ ALONE = "one chain of each model (--seeds 1): what another seed would change is 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What one chain came to.
+    """The results of one chain.
 
     Attributes
     ----------
     split, seed : int
-        Which split of the documents, and which seed, from 0 on.
+        Numbers of the split and of the seed, from 0.
     perplexity : float
-        Of the test documents' held-out halves.
+        Perplexity of the held-out halves of the test documents.
     standard_error : float or None
-        Of the perplexity, for other documents like these.
+        Standard error of the perplexity, for other documents like these.
     topics_in_use : int
         Topics that hold at least one in 500 tokens.
     npmi : float or None
-        How good they are, as ``quality`` has it of all documents of the corpus; None where no topic has two words that
-        documents have.
+        Coherence of the topics in all documents of the corpus, from ``quality``; None if no topic has two words that
+        are in the documents.
     diversity, exclusivity : float
-        As ``quality`` has them.
+        From ``quality``.
     cpu_seconds : float
-        Of fitting.
+        CPU time of fitting.
     """
 
     split: int
@@ -58,18 +58,18 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """A model beside the best of the others, document by document.
+    """A model compared with the best other model, document by document.
 
     Attributes
     ----------
     other : str
-        The best of the others.
+        The best other model.
     percent : float
-        Difference of the perplexities in percent of the other's: below 0 where the model is better.
+        Difference of the perplexities in percent of the other's: below 0 if the model is better.
     standard_error : float or None
-        Of that, over documents and, where there are several, seeds.
+        Standard error of ``percent``, over documents and, if there are several, seeds.
     clear : bool
-        Whether chance would hardly make it as large.
+        Whether the difference is larger than chance explains.
     """
 
     other: str
@@ -80,16 +80,16 @@ class Against:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """How much of a model is the same in chains with other seeds: means over pairs of chains.
+    """How much of a model other seeds find again: means over pairs of chains.
 
     Attributes
     ----------
     affinity : float
-        Of topics that are matched, 1 for the same.
+        Mean affinity of matched topics; 1 for the same.
     share : float
-        Of topics that both chains have.
+        Share of topics that are in both chains.
     correlation : float or None
-        Of what one chain and the other say of which topics go together; None where that is not defined.
+        Correlation between the topic correlations of the two chains; None if it is not defined.
     """
 
     affinity: float
@@ -99,28 +99,28 @@ class Repeated:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A model in the table; but for the perplexity, which is of all tokens, numbers are means over chains.
+    """A model in the table. The perplexity is over all tokens; the other numbers are means over chains.
 
     Attributes
     ----------
     model : str
         "DILN", "HDP", "LDA" or "CTM".
     chosen : tuple of dict
-        For each split the parameters that did best on validation documents.
+        The parameters that did best on the validation documents of each split.
     perplexity : float
-        Of the held-out halves of the test documents of all splits, by the mean of the log over seeds.
+        Perplexity of the held-out halves of the test documents of all splits; its log is the mean over seeds.
     standard_error : float or None
-        Of the perplexity, for other documents like these.
+        Standard error of the perplexity, for other documents like these.
     spread : float or None
         Standard deviation of the perplexity over seeds; None with one seed.
     against : Against or None
-        How it does beside the best of the others; None if there is no other.
+        Comparison with the best other model; None if there is no other.
     topics_in_use, diversity, exclusivity, cpu_seconds : float
-        As ``Score`` has them.
+        See ``Score``.
     npmi : float or None
-        The mean over the chains that have one; None if none has.
+        Mean over the chains that have one; None if none has.
     stability : Repeated or None
-        How much is the same in chains with other seeds; None with one seed.
+        How much other seeds find again; None with one seed.
     scores : tuple of Score
         The chains.
     """
@@ -147,9 +147,9 @@ class TableView:
     Attributes
     ----------
     rows : tuple of Row
-        The models in the order asked for.
+        One for each model, in the order of the settings.
     notes : tuple of str
-        What to know about them.
+        Remarks on the results.
     """
 
     rows: tuple[Row, ...]
@@ -161,7 +161,7 @@ class TableView:
 
     @property
     def verdict(self) -> str:
-        """What the table says, in a sentence."""
+        """The result in one sentence."""
         best = min(self.rows, key=lambda row: row.perplexity)
         if best.against is None:
             return f"{best.model} alone was tried: there is nothing to compare it with."
@@ -190,47 +190,47 @@ class Table(Study):
             for run in trials(settings, model, split)
         ]
 
-    def then(self, settings: Settings, shelf: Shelf) -> list[Run]:
+    def then(self, settings: Settings, folder: ResultsFolder) -> list[Run]:
         """The chains of what was chosen."""
         return [
             run
             for seed in range(settings.seeds)
             for split in range(settings.splits)
             for model in settings.models
-            for run in [run_of("model", model, choose(settings, shelf, model, split), split, seed)]
+            for run in [run_of("model", model, choose(settings, folder, model, split), split, seed)]
         ]
 
     def n_then(self, settings: Settings) -> int:
         """How many there will be."""
         return settings.seeds * settings.splits * len(settings.models)
 
-    def view(self, settings: Settings, shelf: Shelf) -> TableView:
+    def view(self, settings: Settings, folder: ResultsFolder) -> TableView:
         """The table."""
-        chains = {model: self._of(model, settings, shelf) for model in settings.models}
-        means = {model: over_seeds(runs, shelf, settings.n_docs) for model, runs in chains.items()}
-        logs = {model: seed_logs(runs, shelf, settings.n_docs) for model, runs in chains.items()}
-        rows = tuple(self._row(model, settings, shelf, runs, means, logs) for model, runs in chains.items())
+        chains = {model: self._of(model, settings, folder) for model in settings.models}
+        means = {model: over_seeds(runs, folder, settings.n_docs) for model, runs in chains.items()}
+        logs = {model: seed_logs(runs, folder, settings.n_docs) for model, runs in chains.items()}
+        rows = tuple(self._row(model, settings, folder, runs, means, logs) for model, runs in chains.items())
         edges = [edge for row in rows for chosen in row.chosen for edge in at_the_edge(settings, row.model, chosen)]
         notes = [f"{EDGE}: {', '.join(dict.fromkeys(edges))}"] if edges else []
         return TableView(rows, (*notes, *([ALONE] if settings.seeds == 1 else [])))
 
-    def _of(self, model: str, settings: Settings, shelf: Shelf) -> list[Run]:
-        return [run for run in self.then(settings, shelf) if run.model == model]
+    def _of(self, model: str, settings: Settings, folder: ResultsFolder) -> list[Run]:
+        return [run for run in self.then(settings, folder) if run.model == model]
 
     def _row(
         self,
         model: str,
         settings: Settings,
-        shelf: Shelf,
+        folder: ResultsFolder,
         runs: list[Run],
         means: dict[str, Completed],
         logs: dict[str, list[float]],
     ) -> Row:
-        scores = tuple(_score(run, shelf.read(run)) for run in runs)
+        scores = tuple(_score(run, folder.read(run)) for run in runs)
         coherent = [score for score in scores if score.npmi is not None]
         return Row(
             model=model,
-            chosen=tuple(choose(settings, shelf, model, split) for split in range(settings.splits)),
+            chosen=tuple(choose(settings, folder, model, split) for split in range(settings.splits)),
             perplexity=means[model].perplexity,
             standard_error=means[model].standard_error,
             spread=float(np.std(np.exp(logs[model]), ddof=1)) if len(logs[model]) > 1 else None,
@@ -239,7 +239,7 @@ class Table(Study):
             npmi=_mean(coherent, "npmi") if coherent else None,
             diversity=_mean(scores, "diversity"),
             exclusivity=_mean(scores, "exclusivity"),
-            stability=repeated(runs, shelf),
+            stability=repeated(runs, folder),
             cpu_seconds=_mean(scores, "cpu_seconds"),
             scores=scores,
         )
@@ -258,7 +258,7 @@ def _mean(scores: Sequence[Score], name: str) -> float:
     return float(np.mean([getattr(score, name) for score in scores]))
 
 
-def over_seeds(runs: list[Run], shelf: Shelf, n_docs: int) -> Completed:
+def over_seeds(runs: list[Run], folder: ResultsFolder, n_docs: int) -> Completed:
     """The documents of the corpus, each with its tokens in all splits and the mean over seeds of their log probability.
 
     A document that is a test document of several splits is still one document: its parts go together, and the
@@ -266,17 +266,17 @@ def over_seeds(runs: list[Run], shelf: Shelf, n_docs: int) -> Completed:
     """
     values, tokens = np.zeros(n_docs), np.zeros(n_docs)
     for split in sorted({run.split for run in runs}):
-        chains = [restored(shelf.read(run)) for run in runs if run.split == split]
+        chains = [restored(folder.read(run)) for run in runs if run.split == split]
         rows = completion_rows(n_docs, split)[1]
         values[rows] += np.mean([one.log_likelihood for one in chains], axis=0)
         tokens[rows] += chains[0].tokens
     return Completed(values, tokens)
 
 
-def seed_logs(runs: list[Run], shelf: Shelf, n_docs: int) -> list[float]:
+def seed_logs(runs: list[Run], folder: ResultsFolder, n_docs: int) -> list[float]:
     """The log perplexity of each seed, over the documents of all splits."""
     seeds = sorted({run.seed for run in runs})
-    return [over_seeds([run for run in runs if run.seed == seed], shelf, n_docs).log_perplexity for seed in seeds]
+    return [over_seeds([run for run in runs if run.seed == seed], folder, n_docs).log_perplexity for seed in seeds]
 
 
 def beside_the_best(model: str, means: dict[str, Completed], logs: dict[str, list[float]]) -> Against | None:
@@ -300,10 +300,10 @@ def _of_seeds(logs: list[float]) -> tuple[float, int]:
     return float(np.var(logs, ddof=1)) / len(logs), len(logs) - 1
 
 
-def repeated(runs: list[Run], shelf: Shelf) -> Repeated | None:
+def repeated(runs: list[Run], folder: ResultsFolder) -> Repeated | None:
     """How much is the same in chains with other seeds on the same split, here the first; None with one seed."""
     same = [run for run in runs if run.split == runs[0].split]
     if len(same) < 2:
         return None
-    found = stability([shelf.load(run) for run in same])
+    found = stability([folder.load(run) for run in same])
     return Repeated(found.mean, found.share, found.correlation)

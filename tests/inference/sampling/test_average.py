@@ -2,19 +2,20 @@
 
 import numpy as np
 import pytest
-from small import some_counts
+from small import empty_state, new_chain, some_counts
 
 from diln.engine.threads import Threads
+from diln.inference.loops import sweeps
 from diln.inference.sampling.average import Average, follow, follow_products, turned
-from diln.inference.sampling.chain import Chain
-from diln.inference.sampling.corpus_step import Prior
-from diln.inference.sampling.loops import Plan, Run, restore, run, stored
-from diln.inference.sampling.posterior import SampledPosterior, spread_of_products, spread_of_scatter
-from diln.inference.sampling.state import SampledDocuments, State
-from diln.inference.sampling.tokens import Tokens
+from diln.inference.sampling.posterior import SampledPosterior
+from diln.inference.sampling.run import ChainPlan, ChainRun
+from diln.inference.sampling.state import State
 from diln.inference.weights.gaussian import centred
+from diln.inference.weights.gaussian_draws import GaussianDraws, spread_of_scatter
+from diln.inference.weights.located_draws import LocatedDraws, spread_of_products
 
 COUNTS = some_counts(np.random.default_rng(0), 60, 40)
+LOCATED = LocatedDraws(n_dims=2)
 
 
 def orthogonal(rng, dims):
@@ -23,9 +24,8 @@ def orthogonal(rng, dims):
 
 def state_at(places) -> State:
     """A state with topics at these places (d, n_topics)."""
-    state = State.empty(5, places.shape[1], 0.1, 0.05, 1.0, 0.5)
-    state.ells = np.zeros((len(places), state.width), np.float32)
-    state.ells[:, : places.shape[1]] = places
+    state = empty_state(5, places.shape[1], n_dims=len(places))
+    state.weights.ells[:, : places.shape[1]] = places
     return state
 
 
@@ -38,17 +38,16 @@ def averaged(states) -> Average:
 
 def known(average: Average, last: State) -> SampledPosterior:
     return SampledPosterior(
-        average.state(last), None, Prior(), 0, average.n_states, [], average.products, average.spread
+        average.state(last), None, LOCATED, 0, average.n_states, [], average.products(last), average.spread
     )
 
 
-def chain_of(prior, n_states=12, sweeps=40):
+def chain_of(weights, n_states=12, max_iter=40, **given):
     """A chain whose late states are all kept."""
-    docs = SampledDocuments.new(Tokens.of(COUNTS), 0, np.arange(60))
-    one = Run(Chain(State.empty(40, 6, 0.1, 0.05, 1.0, 0.5), docs, prior, 0, len(docs)))
-    plan = Plan(max_iter=sweeps, n_states=n_states, keep_states=n_states, warm_up=4, tol=0.0)
+    plan = ChainPlan(max_iter=max_iter, n_states=n_states, keep_states=n_states, warm_up=4, tol=0.0)
+    one = ChainRun(new_chain(weights, COUNTS, 6, **given), plan)
     with Threads(1) as threads:
-        run(one, plan, threads, lambda progress: None, lambda now: None)
+        sweeps(one, threads, lambda progress: False)
     return one
 
 
@@ -57,11 +56,11 @@ def test_a_space_that_turns_from_state_to_state_shrinks_no_location():
     places = rng.standard_normal((4, 30)).astype(np.float32)
     states = [state_at(orthogonal(rng, 4) @ places) for _ in range(20)]
     average = averaged(states)
-    mean = average.state(states[-1]).ells[:, :30]
-    np.testing.assert_allclose(mean, states[-1].ells[:, :30], atol=1e-5)  # in the last state's own space
-    np.testing.assert_allclose(average.products, places.T @ places, atol=1e-5)
+    mean = average.state(states[-1]).weights.ells[:, :30]
+    np.testing.assert_allclose(mean, states[-1].weights.ells[:, :30], atol=1e-5)  # in the last state's own space
+    np.testing.assert_allclose(average.products(states[-1]), places.T @ places, atol=1e-5)
     assert average.spread.max() < 1e-5
-    plain = np.mean([state.ells[:, :30] for state in states], axis=0)  # what is averaged as it is has shrunk
+    plain = np.mean([state.weights.ells[:, :30] for state in states], axis=0)  # what is averaged as it is has shrunk
     assert np.linalg.norm(plain) < 0.5 * np.linalg.norm(mean)
 
 
@@ -77,47 +76,46 @@ def test_turning_finds_the_nearest_of_all_turns_and_mirrors():
 def test_one_state_is_as_it_was():
     state = state_at(np.random.default_rng(0).standard_normal((3, 7)))
     average = averaged([state])
-    np.testing.assert_array_equal(average.state(state).ells, state.ells)
-    assert average.products is None
+    np.testing.assert_array_equal(average.state(state).weights.ells, state.weights.ells)
+    assert average.products(state) is None
     assert average.spread is None
 
 
 def test_inner_products_have_the_mean_and_the_deviation_of_the_states_kept():
-    one = chain_of(Prior(n_dims=2))
+    one = chain_of(LOCATED)
     size = one.chain.state.n_topics
-    every = np.array([state.ells[:, :size].T @ state.ells[:, :size] for state in one.kept], np.float64)
+    every = np.array([state.weights.ells[:, :size].T @ state.weights.ells[:, :size] for state in one.kept], np.float64)
     assert len(every) == one.average.n_states == 12
-    np.testing.assert_allclose(one.average.products, every.mean(axis=0), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(one.average.products(one.chain.state), every.mean(axis=0), rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(one.average.spread, every.std(axis=0, ddof=1), rtol=1e-3, atol=1e-5)
 
 
 def test_covariances_of_log_weights_have_a_deviation_too():
-    one = chain_of(Prior(learn_weights=False, covariance=6.0, prunes=False))
-    every = np.array([centred(state.covariance) for state in one.kept])
+    one = chain_of(GaussianDraws(6.0), prunes=False)
+    every = np.array([centred(state.weights.covariance) for state in one.kept])
     np.testing.assert_allclose(one.average.spread, every.std(axis=0, ddof=1), rtol=1e-3, atol=1e-5)
-    assert one.average.products is None  # their mean is that of the covariance
-    np.testing.assert_allclose(
-        centred(one.average.state(one.chain.state).covariance), every.mean(axis=0), rtol=1e-9, atol=1e-12
-    )
+    assert one.average.products(one.chain.state) is None  # their mean is that of the covariance
+    mean = one.average.state(one.chain.state).weights.covariance
+    np.testing.assert_allclose(centred(mean), every.mean(axis=0), rtol=1e-9, atol=1e-12)
 
 
 def test_an_average_goes_on_from_where_it_was_stored_to_the_same_bits():
-    docs = SampledDocuments.new(Tokens.of(COUNTS), 0, np.arange(60))
-    whole, kept = chain_of(Prior(n_dims=2)), []
-    plan = Plan(max_iter=40, n_states=12, keep_states=12, warm_up=4, tol=0.0)
-    one = Run(Chain(State.empty(40, 6, 0.1, 0.05, 1.0, 0.5), docs, Prior(n_dims=2), 0, len(docs)))
+    whole, kept = chain_of(LOCATED), []
+    plan = ChainPlan(max_iter=40, n_states=12, keep_states=12, warm_up=4, tol=0.0)
+    one = ChainRun(new_chain(LOCATED, COUNTS, 6), plan)
 
-    def keep(now):
-        if now.chain.number == 33:
-            numbers, tensors = stored(now)
+    def keep(progress):
+        if one.chain.number == 33:
+            numbers, tensors = one.stored()
             kept.append((dict(numbers, scores=list(numbers["scores"])), {k: v.copy() for k, v in tensors.items()}))
+        return False
 
     with Threads(1) as threads:
-        run(one, plan, threads, lambda progress: None, keep)
-        again = Run(Chain(State.empty(40, 6, 0.1, 0.05, 1.0, 0.5), docs, Prior(n_dims=2), 0, len(docs)))
-        restore(again, *kept[0])
+        sweeps(one, threads, keep)
+        again = ChainRun(new_chain(LOCATED, COUNTS, 6), plan)
+        again.restore(*kept[0])
         assert 0 < again.average.n_states < 12
-        run(again, plan, threads, lambda progress: None, lambda now: None)
+        sweeps(again, threads, lambda progress: False)
     for name, value in whole.average.sums.items():
         np.testing.assert_array_equal(again.average.sums[name], value, err_msg=name)
 
@@ -135,7 +133,7 @@ def test_a_topic_that_wanders_about_the_origin_is_not_told_from_it_and_correlate
     deviations = np.sqrt(np.diag(found.covariance))
     correlation = found.covariance / np.outer(deviations, deviations)
     assert np.abs(correlation[0, 1:]).max() < 0.25
-    one = states[-1].ells[:, :12]
+    one = states[-1].weights.ells[:, :12]
     cosines = (one.T @ one) / np.outer(*2 * [np.linalg.norm(one, axis=0)])
     assert np.abs(cosines[0, 1:]).max() > 0.5  # of one state, whatever it happens to be
 

@@ -6,22 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import gammaln, logsumexp
-from small import counted, counts_by_document, draw, some_documents, some_state
+from small import counted, counts_by_document, draw, empty_state, some_documents, some_state
 
 from diln.engine.threads import Threads
-from diln.inference.sampling.corpus_step import (
-    LONGEST,
-    Places,
-    Prior,
-    Sums,
-    draw_alpha,
-    draw_locations,
-    draw_topic_prior,
-    draw_variance,
-    draw_weights,
-)
-from diln.inference.sampling.state import State
-from diln.inference.sampling.sweep import draw_documents, draw_tokens
+from diln.inference.emissions.multinomial_draws import LONGEST, TopicCounts
+from diln.inference.sampling.token_step import TokenSums, draw_tokens
+from diln.inference.weights import gamma_process_draws
+from diln.inference.weights.draws import Sweep
+from diln.inference.weights.gamma_process_draws import GammaProcessDraws, draw_alpha, draw_weights
+from diln.inference.weights.located_draws import draw_locations, draw_variance
+from diln.inference.weights.place_kernels import PlaceSums
 from diln.prob.polya_gamma import draw_polya_gamma
 from diln.prob.streams import key_of
 
@@ -113,20 +107,18 @@ def grid_cdf(grid, p):
     return lambda x: np.interp(x, grid, np.cumsum(p) - p / 2)
 
 
-def run_copies(row, n_dims, change=lambda omega: omega):
+def run_copies(row, n_dims):
     """Documents alike, each a chain of its own: tokens, then places, so many times."""
     rng = np.random.default_rng(3)
     docs = some_documents(rng, np.tile(row, (COPIES, 1)), 2, n_dims)
     state = some_state(rng, docs, 2, n_dims, prior=GAMMA_0, a0=WEIGHTS)
-    state.table[:, :2], state.totals[:2] = KNOWN, KNOWN.sum(axis=0)
-    state.ells[:, :2] = LOCATIONS
+    state.counts.table[:, :2], state.counts.totals[:2] = KNOWN, KNOWN.sum(axis=0)
+    state.weights.ells[:, :2] = LOCATIONS
+    weights = GammaProcessDraws(exact=True)
     with Threads(1) as threads:
         for number in range(SWEEPS):
             draw(state, docs, key_of(3, number, 0), learning=False)
-            draw_documents(
-                state, docs, key_of(3, number, 1), threads,
-                lambda shape, psi, start: change(draw_polya_gamma(shape, psi, rng)),
-            )  # fmt: skip
+            weights.place(state, docs, Sweep(number, None, 3, key_of(3, number, 1), rng, threads))
     return docs
 
 
@@ -137,9 +129,9 @@ def p_values(docs, row, ell=LOCATIONS):
     numbers = docs.topics.reshape(COPIES, -1) @ 2 ** np.arange(len(terms))[::-1]
     seen = np.bincount(numbers, minlength=len(assignments))
     found = {"topics": stats.chisquare(seen, COPIES * assignments / assignments.sum()).pvalue}
-    found["s"] = stats.kstest(docs.s, grid_cdf(S, at_s)).pvalue
-    if docs.u.size:
-        found["u"] = stats.kstest(docs.u[:, 0], grid_cdf(U, at_u)).pvalue
+    found["s"] = stats.kstest(docs.places.s, grid_cdf(S, at_s)).pvalue
+    if docs.places.u.size:
+        found["u"] = stats.kstest(docs.places.u[:, 0], grid_cdf(U, at_u)).pvalue
     return found
 
 
@@ -150,9 +142,10 @@ def test_topics_and_places_of_a_document_are_drawn_from_their_posterior(row, n_d
     assert min(found.values()) > LEAST, found
 
 
-def test_wrong_polya_gamma_numbers_are_seen_in_the_places():
+def test_wrong_polya_gamma_numbers_are_seen_in_the_places(monkeypatch):
     row = (2, 1, 0)
-    found = p_values(run_copies(row, 1, lambda omega: 0.7 * omega), row)
+    monkeypatch.setattr(gamma_process_draws, "draw_polya_gamma", lambda *given: 0.7 * draw_polya_gamma(*given))
+    found = p_values(run_copies(row, 1), row)
     assert found["s"] < 1e-6
     assert found["u"] < 1e-6
 
@@ -181,34 +174,34 @@ TOKENS = np.array([1, 1, 2, 5, 9, 30])  # of a topic, in the documents that have
 def test_weights_are_drawn_from_their_posterior():
     """Topics are independent given alpha: as many chains of one weight each. Tables and weight in turn, 40 times."""
     size, softs, each, rate = 2_000, 3.0, 0.7, 1.5
-    state = State.empty(3, size, 0.5, 0.1, each * size, 1.0)
-    sums = Sums(np.tile(np.bincount(TOKENS, minlength=32), (state.width, 1)), np.full(state.width, softs))
-    rng, prior = np.random.default_rng(3), Prior(rate=rate, alpha=None)
+    state = empty_state(3, size, alpha=each * size)
+    sums = TokenSums(np.tile(np.bincount(TOKENS, minlength=32), (state.width, 1)), np.full(state.width, softs))
+    rng, prior = np.random.default_rng(3), GammaProcessDraws(rate, None)
     for _ in range(40):
         draw_weights(state, sums, prior, rng)
-    assert state.alpha == each * size
-    assert (state.a0[size:] == 0).all()
+    assert state.weights.alpha == each * size
+    assert (state.weights.a0[size:] == 0).all()
 
     def log_density(x):
         rising = gammaln(x[:, None] + TOKENS) - gammaln(x[:, None])
         return (each - 1) * np.log(x) - (rate + softs) * x + rising.sum(axis=1)
 
-    assert stats.kstest(state.a0[:size], cdf_of(log_density, np.linspace(1e-6, 12, 20_001))).pvalue > LEAST
+    assert stats.kstest(state.weights.a0[:size], cdf_of(log_density, np.linspace(1e-6, 12, 20_001))).pvalue > LEAST
 
 
 def test_weights_are_right_where_documents_are_longer_than_a_histogram_holds():
     """All that a sweep tells the weights of long documents, which have one topic only."""
     each, rate, n = 0.7, 1.5, np.array([LONGEST - 1, LONGEST, 3_000, 20_000, 20_000])
-    rng, prior, drawn = np.random.default_rng(11), Prior(rate=rate, alpha=None), []
+    rng, prior, drawn = np.random.default_rng(11), GammaProcessDraws(rate, None), []
     docs = some_documents(rng, n[:, np.newaxis], 1)
     state = some_state(rng, docs, 1, a0=1.0)
-    docs.s[:], state.alpha = np.log(n), each
+    docs.places.s[:], state.weights.alpha = np.log(n), each
     with Threads(1) as threads:
         sums = draw_tokens(state, docs, key_of(11), threads)
     for _ in range(1_000):
         draw_weights(state, sums, prior, rng)
-        drawn.append(state.a0[0])
-    softs = np.logaddexp(0, docs.s.astype(float)).sum()
+        drawn.append(state.weights.a0[0])
+    softs = np.logaddexp(0, docs.places.s.astype(float)).sum()
     grid = np.linspace(1e-6, 40, 20_001)
     logs = (each - 1) * np.log(grid) - (rate + softs) * grid
     logs += (gammaln(grid[:, None] + n) - gammaln(grid[:, None])).sum(axis=1)
@@ -218,8 +211,8 @@ def test_weights_are_right_where_documents_are_longer_than_a_histogram_holds():
 
 
 def alpha_state(n_topics, truncation):
-    state = State.empty(3, n_topics, 0.5, 0.1, 1.0, 1.0)
-    state.truncation = truncation
+    state = empty_state(3, n_topics)
+    state.weights.truncation = truncation
     return state
 
 
@@ -234,12 +227,12 @@ def log_alpha(x, tables, softs, truncation, prior):
 @pytest.mark.parametrize("truncation", [5, 12])
 def test_alpha_is_drawn_from_its_posterior(truncation):
     tables, softs = np.array([0, 1, 3, 20, 400]), np.array([0.5, 2.0, 4.0, 4.0, 30.0])
-    prior, rng = Prior(rate=2.0, alpha=(2.0, 0.5)), np.random.default_rng(4)
+    prior, rng = GammaProcessDraws(2.0, (2.0, 0.5)), np.random.default_rng(4)
     state = alpha_state(5, truncation)
     drawn = []
     for _ in range(4_000):
-        state.alpha = draw_alpha(state, tables, softs, prior, rng)
-        drawn.append(state.alpha)
+        state.weights.alpha = draw_alpha(state.weights, tables, softs, prior, rng)
+        drawn.append(state.weights.alpha)
     right = cdf_of(lambda x: log_alpha(x, tables, softs, truncation, prior), np.linspace(1e-6, 60, 20_001))
     assert stats.kstest(drawn[::5], right).pvalue > LEAST
 
@@ -247,12 +240,12 @@ def test_alpha_is_drawn_from_its_posterior(truncation):
 def test_alpha_is_right_where_tables_are_more_than_a_histogram_holds():
     """The rest is a Poisson number of the right mean."""
     tables, softs = np.array([0, LONGEST - 2, LONGEST - 1, LONGEST, 40_000]), np.full(5, 2e4)
-    prior, rng = Prior(rate=2.0, alpha=(2.0, 0.5)), np.random.default_rng(5)
+    prior, rng = GammaProcessDraws(2.0, (2.0, 0.5)), np.random.default_rng(5)
     state = alpha_state(5, 5)
     drawn = []
     for _ in range(4_000):
-        state.alpha = draw_alpha(state, tables, softs, prior, rng)
-        drawn.append(state.alpha)
+        state.weights.alpha = draw_alpha(state.weights, tables, softs, prior, rng)
+        drawn.append(state.weights.alpha)
     grid = np.linspace(1e-6, 60, 20_001)
     logs = log_alpha(grid, tables, softs, 5, prior)
     p = np.exp(logs - logs.max())
@@ -262,13 +255,13 @@ def test_alpha_is_right_where_tables_are_more_than_a_histogram_holds():
 
 def test_alpha_and_weights_without_documents_are_drawn_from_their_prior():
     """So many chains of five topics each: of alpha, and of the weights given it."""
-    prior, rng = Prior(rate=2.0, alpha=(5.0, 2.0)), np.random.default_rng(6)
+    prior, rng = GammaProcessDraws(2.0, (5.0, 2.0)), np.random.default_rng(6)
     state = alpha_state(5, 5)
-    sums = Sums(np.zeros((state.width, 2), np.int64), np.zeros(state.width))
+    sums = TokenSums(np.zeros((state.width, 2), np.int64), np.zeros(state.width))
     drawn = []
     for _ in range(2_000):
         draw_weights(state, sums, prior, rng)
-        drawn.append([state.alpha, state.beta])
+        drawn.append([state.weights.alpha, state.weights.beta])
     alpha, beta = np.transpose(drawn)
     assert stats.kstest(alpha, stats.gamma(5, scale=0.5).cdf).pvalue > LEAST
     assert stats.kstest(stats.gamma.cdf(beta, alpha, scale=0.5), "uniform").pvalue > LEAST
@@ -276,37 +269,35 @@ def test_alpha_and_weights_without_documents_are_drawn_from_their_prior():
 
 @pytest.mark.parametrize("empty", [0, 2])
 def test_the_prior_of_topics_is_drawn_from_its_posterior(empty):
-    rng, prior = np.random.default_rng(7), Prior(topic_word=(3.0, 4.0))
-    state = State.empty(30, 4 + empty, 0.5, 0.3, 1.0, 1.0)
-    state.table[:, :4] = rng.poisson(rng.gamma(0.2, 20.0, (30, 4)))
-    state.totals[:] = state.table.sum(axis=0)
+    rng, counts = np.random.default_rng(7), TopicCounts.empty(30, 4 + empty, 0.3)
+    counts.table[:, :4] = rng.poisson(rng.gamma(0.2, 20.0, (30, 4)))
+    counts.totals[:] = counts.table.sum(axis=0)
     drawn = []
     for _ in range(4_000):
-        draw_topic_prior(state, prior, rng)
-        drawn.append(state.prior)
+        counts.draw_prior(4 + empty, (3.0, 4.0), rng)
+        drawn.append(counts.prior)
 
     def log_density(x):
         x = x[:, None, None]
-        entries = (gammaln(x + state.table[:, :4]) - gammaln(x)).sum(axis=(1, 2))
-        whole = (gammaln(30 * x) - gammaln(30 * x + state.totals[:4])).sum(axis=(1, 2))
+        entries = (gammaln(x + counts.table[:, :4]) - gammaln(x)).sum(axis=(1, 2))
+        whole = (gammaln(30 * x) - gammaln(30 * x + counts.totals[:4])).sum(axis=(1, 2))
         return 2.0 * np.log(x[:, 0, 0]) - 4.0 * x[:, 0, 0] + entries + whole
 
     assert stats.kstest(drawn[::5], cdf_of(log_density, np.linspace(1e-4, 1, 4_001))).pvalue > LEAST
 
 
 def test_the_prior_of_topics_is_right_where_counts_are_more_than_a_histogram_holds():
-    rng, prior = np.random.default_rng(8), Prior(topic_word=(1.0, 1.0))
-    state = State.empty(5, 2, 0.5, 0.3, 1.0, 1.0)
-    state.table[:, :2] = [[0, LONGEST - 1], [LONGEST, 5], [50_000, 0], [1, LONGEST - 2], [0, 20_000]]
-    state.totals[:] = state.table.sum(axis=0)
+    rng, counts = np.random.default_rng(8), TopicCounts.empty(5, 2, 0.3)
+    counts.table[:, :2] = [[0, LONGEST - 1], [LONGEST, 5], [50_000, 0], [1, LONGEST - 2], [0, 20_000]]
+    counts.totals[:] = counts.table.sum(axis=0)
     drawn = []
     for _ in range(4_000):
-        draw_topic_prior(state, prior, rng)
-        drawn.append(state.prior)
+        counts.draw_prior(2, (1.0, 1.0), rng)
+        drawn.append(counts.prior)
     grid = np.linspace(1e-4, 5, 20_001)
-    table, x = state.table[:, :2].astype(float), grid[:, None, None]
+    table, x = counts.table[:, :2].astype(float), grid[:, None, None]
     logs = (gammaln(x + table) - gammaln(x)).sum(axis=(1, 2)) - grid
-    logs += (gammaln(5 * x) - gammaln(5 * x + state.totals[:2])).sum(axis=(1, 2))
+    logs += (gammaln(5 * x) - gammaln(5 * x + counts.totals[:2])).sum(axis=(1, 2))
     p = np.exp(logs - logs.max())
     assert np.mean(drawn) == pytest.approx(grid @ p / p.sum(), rel=0.03)
 
@@ -316,15 +307,14 @@ def some_places(rng, width, dims, n_docs=30):
     u, omega = rng.normal(size=(n_docs, dims)), rng.gamma(0.3, size=(n_docs, width))
     i, j = np.tril_indices(dims)
     matrices = np.einsum("mk,mi,mj->kij", omega, u, u)
-    return Places(omega.T @ (u[:, i] * u[:, j]), rng.normal(size=(dims, width)) * 3), matrices
+    return PlaceSums(omega.T @ (u[:, i] * u[:, j]), rng.normal(size=(dims, width)) * 3), matrices
 
 
 @pytest.mark.parametrize("dims", [1, 2, 4])
 @pytest.mark.parametrize("variance", [1e-4, 0.5, 100.0])
 def test_locations_are_drawn_from_their_gaussian(dims, variance):
     size, rng = 1_500, np.random.default_rng(9)
-    state = State.empty(3, 5, 0.5, 0.1, 1.0, variance)
-    state.ells = np.zeros((dims, state.width), np.float32)
+    state = empty_state(3, 5, variance=variance, n_dims=dims)
     places, matrices = some_places(rng, state.width, dims)
     white = np.empty((size, 5, dims))
     precisions = matrices[:5] + np.eye(dims) / variance
@@ -332,9 +322,9 @@ def test_locations_are_drawn_from_their_gaussian(dims, variance):
     factors = np.linalg.cholesky(precisions)
     for number in range(size):
         draw_locations(state, places, rng)
-        white[number] = np.einsum("ki,kij->kj", state.ells[:, :5].T - means, factors)
-    assert state.variance == variance
-    assert (state.ells[:, 5:] == 0).all()
+        white[number] = np.einsum("ki,kij->kj", state.weights.ells[:, :5].T - means, factors)
+    assert state.weights.variance == variance
+    assert (state.weights.ells[:, 5:] == 0).all()
     assert stats.kstest(white.ravel(), "norm").pvalue > LEAST
     flat = white.reshape(size, -1)
     np.testing.assert_allclose(flat.mean(axis=0), 0, atol=FAR / np.sqrt(size))
@@ -343,14 +333,13 @@ def test_locations_are_drawn_from_their_gaussian(dims, variance):
 
 
 def test_their_variance_is_drawn_from_its_posterior_given_them():
-    rng, prior = np.random.default_rng(10), Prior(n_dims=2, precision=(6.0, 5.0))
-    state = State.empty(3, 5, 0.5, 0.1, 1.0, 1.0)
-    state.ells = np.zeros((2, state.width), np.float32)
+    rng = np.random.default_rng(10)
+    state = empty_state(3, 5, n_dims=2)
     places, _ = some_places(rng, state.width, 2)
     uniform = []
     for _ in range(2_000):
         draw_locations(state, places, rng)
-        draw_variance(state, prior, rng)
-        rate = 5.0 + (state.ells.astype(float) ** 2).sum() / 2
-        uniform.append(stats.gamma.cdf(1 / state.variance, 6.0 + 5, scale=1 / rate))
+        draw_variance(state, (6.0, 5.0), rng)
+        rate = 5.0 + (state.weights.ells.astype(float) ** 2).sum() / 2
+        uniform.append(stats.gamma.cdf(1 / state.weights.variance, 6.0 + 5, scale=1 / rate))
     assert stats.kstest(uniform, "uniform").pvalue > LEAST

@@ -6,7 +6,8 @@ from scipy.sparse import csr_array
 from scipy.special import expit
 
 from diln.engine.threads import Threads
-from diln.inference.sampling.fold_in import settle
+from diln.inference.sampling.fold_in import fold_in
+from diln.inference.variational.documents import Limits
 
 TERMS, TOPICS, DIMS = 30, 7, 3
 
@@ -25,7 +26,7 @@ def counts():
 
 def asked(model, counts, n_jobs=1, most=2000, tolerance=1e-7):
     with Threads(n_jobs) as threads:
-        return settle(*model, counts, most, tolerance, threads)
+        return fold_in(*model, counts, Limits(most, tolerance), threads)
 
 
 def gate_gradient(model, n, x):

@@ -5,10 +5,9 @@ import pytest
 from small import some_counts, some_documents, some_state
 
 from diln.inference.sampling.chain import Chain
-from diln.inference.sampling.corpus_step import Prior
 from diln.inference.sampling.merge import groups_of, merge
-from diln.inference.sampling.sweep import recount
 from diln.inference.sampling.tokens import NO_TOPIC
+from diln.inference.weights.gamma_process_draws import GammaProcessDraws
 
 
 @pytest.fixture
@@ -16,7 +15,7 @@ def chain():
     rng = np.random.default_rng(0)
     docs = some_documents(rng, some_counts(rng, 60, 30), 6, 0)
     state = some_state(rng, docs, 6, 0)
-    return Chain(state, docs, Prior(), 0, len(docs))
+    return Chain(state, docs, GammaProcessDraws(), 0, len(docs))
 
 
 def test_like_topics_are_joined_before_unlike_ones_and_small_ones_before_large():
@@ -56,15 +55,17 @@ def test_each_join_is_the_cheapest_that_there_is():
 def test_counts_tokens_and_weights_follow(chain):
     docs, before = chain.everything, chain.state
     docs.topics[:3] = NO_TOPIC
-    recount(before, docs)
-    groups, old = groups_of(before.expected_topics, before.totals[:6], 4), docs.topics.copy()
+    chain.recount()
+    groups, old = groups_of(before.expected_topics, before.tokens, 4), docs.topics.copy()
     merge(chain, 4)
-    first = np.unique(groups)
-    assert chain.state.n_topics == chain.state.truncation == 4
+    first, state = np.unique(groups), chain.state
+    assert state.n_topics == state.weights.truncation == 4
     assert (docs.topics[:3] == NO_TOPIC).all()
     np.testing.assert_array_equal(first[docs.topics[3:]], groups[old[3:]])
     for column, k in enumerate(first):
-        np.testing.assert_array_equal(chain.state.table[:, column], before.table[:, :6][:, groups == k].sum(axis=1))
-        assert chain.state.totals[column] == before.totals[:6][groups == k].sum()
-    np.testing.assert_allclose(chain.state.a0[:4], [before.a0[:6][groups == k].sum() for k in first])
-    assert (chain.state.a0[4:] == 0).all()
+        table = before.counts.table[:, :6][:, groups == k].sum(axis=1)
+        np.testing.assert_array_equal(state.counts.table[:, column], table)
+        assert state.counts.totals[column] == before.tokens[groups == k].sum()
+    a0 = before.weights.a0[:6]
+    np.testing.assert_allclose(state.weights.a0[:4], [a0[groups == k].sum() for k in first])
+    assert (state.weights.a0[4:] == 0).all()

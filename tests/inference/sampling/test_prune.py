@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from small import counted, some_counts, some_documents, some_state
+from small import counted, some_counts, some_documents, some_state, tell
 
 from diln.engine.threads import Threads
 from diln.inference.sampling.chain import Chain
-from diln.inference.sampling.corpus_step import Prior
 from diln.inference.sampling.prune import EVERY, TOKENS_EACH, split, split_topics, tidy
 from diln.inference.sampling.tokens import NO_TOPIC
+from diln.inference.weights.located_draws import LocatedDraws
 
 
 @pytest.fixture
@@ -16,14 +16,14 @@ def chain():
     rng = np.random.default_rng(0)
     docs = some_documents(rng, some_counts(rng, 60, 30), 6, 2)
     state = some_state(rng, docs, 6, 2)
-    return Chain(state, docs, Prior(n_dims=2), 0, len(docs), number=EVERY)
+    return Chain(state, docs, LocatedDraws(n_dims=2), 0, len(docs), number=EVERY)
 
 
 def moved(chain, topic, to):
     """Give all tokens of a topic to another."""
     docs = chain.everything
     docs.topics[docs.topics == topic] = to
-    chain.state.table[:], chain.state.totals[:] = counted(docs, chain.state.width)
+    tell(chain.state, docs)
 
 
 def test_empty_topics_go_and_the_others_keep_their_columns(chain):
@@ -32,17 +32,17 @@ def test_empty_topics_go_and_the_others_keep_their_columns(chain):
     tidy(chain, grows=False)
     kept = [0, 1, 3, 4, 5]
     assert chain.state.n_topics == 5
-    assert np.array_equal(chain.state.table[:, :5], before.table[:, kept])
-    assert np.array_equal(chain.state.ells[:, :5], before.ells[:, kept])
-    assert np.array_equal(chain.state.a0[:5], before.a0[kept])
+    assert np.array_equal(chain.state.counts.table[:, :5], before.counts.table[:, kept])
+    assert np.array_equal(chain.state.weights.ells[:, :5], before.weights.ells[:, kept])
+    assert np.array_equal(chain.state.weights.a0[:5], before.weights.a0[kept])
     table, totals = counted(chain.everything, chain.state.width)
-    assert np.array_equal(chain.state.table, table)
-    assert np.array_equal(chain.state.totals, totals)
+    assert np.array_equal(chain.state.counts.table, table)
+    assert np.array_equal(chain.state.counts.totals, totals)
 
 
 def test_tokens_of_dust_get_another_topic_in_the_next_sweep(chain, monkeypatch):
-    smallest = int(np.argmin(chain.state.totals[:6]))
-    share = (chain.state.totals[smallest] + 0.5) / chain.state.totals.sum()
+    smallest = int(np.argmin(chain.state.counts.totals[:6]))
+    share = (chain.state.counts.totals[smallest] + 0.5) / chain.state.counts.totals.sum()
     monkeypatch.setattr("diln.inference.sampling.prune.DUST", share)
     tidy(chain, grows=False)
     assert chain.state.n_topics == 5
@@ -50,15 +50,15 @@ def test_tokens_of_dust_get_another_topic_in_the_next_sweep(chain, monkeypatch):
     with Threads(1) as threads:
         chain.sweep(threads)
     assert (chain.everything.topics < 5).all()
-    assert chain.state.totals.sum() == chain.everything.tokens.size
+    assert chain.state.counts.totals.sum() == chain.everything.tokens.size
 
 
 def test_topics_stay_where_pruning_is_off_or_it_is_not_the_time(chain):
     moved(chain, 2, 3)
-    chain.prior = Prior(n_dims=2, prunes=False)
+    chain.prunes = False
     tidy(chain, grows=False)
     assert chain.state.n_topics == 6
-    chain.prior, chain.number = Prior(n_dims=2), EVERY + 1
+    chain.prunes, chain.number = True, EVERY + 1
     tidy(chain, grows=False)
     assert chain.state.n_topics == 6
 
@@ -70,11 +70,11 @@ def test_a_crowded_model_is_split_and_its_counts_follow(chain, monkeypatch):
     state = chain.state
     assert state.n_topics == 12
     table, totals = counted(chain.everything, state.width)
-    assert np.array_equal(state.table, table)
-    assert np.array_equal(state.totals, totals)
-    assert np.allclose(state.a0[:6] + state.a0[6:12], before.a0[:6])
-    assert np.allclose(state.totals[:6] + state.totals[6:12], before.totals[:6])
-    assert (state.totals[:12] > 0).all()
+    assert np.array_equal(state.counts.table, table)
+    assert np.array_equal(state.counts.totals, totals)
+    assert np.allclose(state.weights.a0[:6] + state.weights.a0[6:12], before.weights.a0[:6])
+    assert np.allclose(state.counts.totals[:6] + state.counts.totals[6:12], before.counts.totals[:6])
+    assert (state.counts.totals[:12] > 0).all()
 
 
 def test_tokens_of_a_topic_in_a_document_stay_together(chain):

@@ -1,45 +1,40 @@
 """How long a chain goes on, what is averaged, and that a run goes on from where it was stored to the same bits."""
 
-from contextlib import suppress
-
 import numpy as np
 import pytest
-from small import some_counts
+from small import new_chain, some_counts
 
 from diln.engine.threads import Threads
-from diln.inference.sampling.chain import Chain
-from diln.inference.sampling.corpus_step import Prior
-from diln.inference.sampling.loops import WINDOW, Plan, Run, at_rest, log_spread, restore, run, stored
-from diln.inference.sampling.state import SampledDocuments, State
-from diln.inference.sampling.tokens import Tokens
+from diln.inference.loops import sweeps
+from diln.inference.sampling.run import WINDOW, ChainPlan, ChainRun
+from diln.inference.weights import located_draws
+from diln.inference.weights.gamma_process_draws import GammaProcessDraws
+from diln.inference.weights.gaussian_draws import GaussianDraws, GaussianState
+from diln.inference.weights.located_draws import LocatedDraws
 
 COUNTS = some_counts(np.random.default_rng(0), 50, 40)
 
 
-class StoppedError(Exception):
-    pass
-
-
 def plan_of(**given):
-    return Plan(**{"max_iter": 24, "n_states": 5, "keep_states": 2, "warm_up": 4, "tol": 0.0, **given})
+    return ChainPlan(**{"max_iter": 24, "n_states": 5, "keep_states": 2, "warm_up": 4, "tol": 0.0, **given})
 
 
-def new_run(seed=0, dims=2):
-    docs = SampledDocuments.new(Tokens.of(COUNTS), 0, np.arange(50))
-    state = State.empty(40, 6, 0.1, 0.05, 1.0, 0.5)
-    return Run(Chain(state, docs, Prior(n_dims=dims), seed, len(docs)))
+def new_run(plan, seed=0, dims=2):
+    weights = LocatedDraws(n_dims=dims) if dims else GammaProcessDraws()
+    return ChainRun(new_chain(weights, COUNTS, 6, seed=seed), plan)
 
 
 def made(plan, one=None, watch=None, stop=None, n_jobs=1):
-    one, seen = one or new_run(), []
+    one, seen = one or new_run(plan), []
 
-    def keep(now):
-        seen.append(stored(now))
-        if stop is not None and now.chain.number == stop:
-            raise StoppedError
+    def keep(progress):
+        if watch is not None:
+            watch(progress)
+        seen.append(one.stored())
+        return stop is not None and one.chain.number == stop
 
-    with Threads(n_jobs) as threads, suppress(StoppedError):
-        run(one, plan, threads, watch or (lambda progress: None), keep)
+    with Threads(n_jobs) as threads:
+        sweeps(one, threads, keep)
     return one, seen
 
 
@@ -61,8 +56,8 @@ def test_late_states_are_averaged_and_some_kept():
     assert one.average.n_states == 5
     assert len(one.kept) == 2
     mean = one.average.state(one.chain.state)
-    assert mean.totals.sum() == pytest.approx(one.chain.everything.tokens.size)
-    assert np.allclose(mean.table.sum(axis=0), mean.totals, rtol=1e-5)
+    assert mean.tokens.sum() == pytest.approx(one.chain.everything.tokens.size)
+    assert np.allclose(mean.counts.table.sum(axis=0), mean.counts.totals, rtol=1e-5)
 
 
 def test_topics_are_the_same_ones_in_all_states_that_are_averaged():
@@ -71,34 +66,35 @@ def test_topics_are_the_same_ones_in_all_states_that_are_averaged():
     assert len({size for states, size in sizes if states}) == 1
 
 
-def test_a_run_at_rest_begins_to_average_early():
+def test_a_run_that_has_settled_begins_to_average_early():
     one, _ = made(plan_of(max_iter=300, tol=1e9))
     assert one.chain.number == plan_of(max_iter=300).settles + 5 - 1
 
 
-def test_a_run_that_gains_is_not_at_rest():
-    one, plan = new_run(dims=0), plan_of(max_iter=300, tol=0.01)
+def test_a_run_that_gains_has_not_settled():
+    one = new_run(plan_of(max_iter=300, tol=0.01), dims=0)
     one.chain.number = 100
     one.scores = list(np.linspace(-8, -7, 100))
-    assert not at_rest(one, plan)
+    assert not one.settled
     one.scores = [-7.0] * 2 * WINDOW
-    assert at_rest(one, plan)
+    assert one.settled
 
 
 @pytest.mark.parametrize("change", [0.02, -0.02])
-def test_a_run_whose_log_weights_spread_or_shrink_is_not_at_rest(change):
-    one, plan = new_run(dims=0), plan_of(max_iter=300, tol=0.01)
+def test_a_run_whose_log_weights_spread_or_shrink_has_not_settled(change):
+    one = new_run(plan_of(max_iter=300, tol=0.01), dims=0)
     one.chain.number, one.scores = 100, [-7.0] * 2 * WINDOW
     one.spreads = [0.0] * WINDOW + [change] * WINDOW
-    assert not at_rest(one, plan)
+    assert not one.settled
     one.spreads = [change] * 2 * WINDOW
-    assert at_rest(one, plan)
+    assert one.settled
 
 
 def test_the_spread_of_log_weights_is_about_their_mean_in_a_document():
-    state = new_run(dims=0).chain.state
-    state.mean, state.covariance = np.zeros(state.n_topics), 7.0 + 2.0 * np.eye(state.n_topics)
-    assert log_spread(state) == pytest.approx(np.log(2.0 * (state.n_topics - 1)))
+    state = new_run(plan_of(), dims=0).chain.state
+    assert GaussianDraws().spread(state) is None  # before there are any
+    state.weights = GaussianState(np.zeros(state.n_topics), 7.0 + 2.0 * np.eye(state.n_topics))
+    assert GaussianDraws().spread(state) == pytest.approx(np.log(2.0 * (state.n_topics - 1)))
 
 
 def test_time_is_kept():
@@ -110,41 +106,39 @@ def test_time_is_kept():
 
 def test_the_gate_opens_after_the_warm_up_and_in_short_runs_too():
     one, _ = made(plan_of(max_iter=8, warm_up=100))
-    assert one.chain.state.n_dims == 2
-    assert one.chain.everything.u.any()
-    assert made(plan_of(), new_run(dims=0))[0].chain.state.n_dims == 0
+    assert one.chain.state.weights.n_dims == 2
+    assert one.chain.everything.places.u.any()
+    assert made(plan_of(), new_run(plan_of(), dims=0))[0].chain.state.weights.n_dims == 0
 
 
 @pytest.mark.parametrize("stop", [1, 3, 4, 5, 11, 19, 20, 22, 24])
 def test_a_run_that_was_stopped_goes_on_to_the_same_bits(stop):
     whole, _ = made(plan_of(stages=((20, 6),)))
     _, seen = made(plan_of(stages=((20, 6),)), stop=stop)
-    again = new_run()
-    restore(again, *copied(seen[-1]))
+    again = new_run(plan_of(stages=((20, 6),)))
+    again.restore(*copied(seen[-1]))
     made(plan_of(stages=((20, 6),)), again)
     assert np.array_equal(again.chain.everything.topics, whole.chain.everything.topics)
-    assert np.array_equal(again.chain.everything.u, whole.chain.everything.u)
+    assert np.array_equal(again.chain.everything.places.u, whole.chain.everything.places.u)
     for name, array in whole.average.state(whole.chain.state).tensors().items():
-        assert np.array_equal(array, getattr(again.average.state(again.chain.state), name)), name
+        assert np.array_equal(array, again.average.state(again.chain.state).tensors()[name]), name
     assert again.scores == whole.scores
-    assert [state.prior for state in again.kept] == [state.prior for state in whole.kept]
+    assert [state.numbers() for state in again.kept] == [state.numbers() for state in whole.kept]
 
 
 def test_runs_of_different_seeds_differ():
-    first, second = made(plan_of())[0], made(plan_of(), new_run(seed=1))[0]
+    first, second = made(plan_of())[0], made(plan_of(), new_run(plan_of(), seed=1))[0]
     assert not np.array_equal(first.chain.everything.topics, second.chain.everything.topics)
 
 
 def test_a_model_without_locations_is_one_whose_locations_are_zero(monkeypatch):
     """The HDP is DILN with all topics at the origin: the same code, the same draws of tokens and intercepts."""
 
-    def at_origin(self, n_dims, scale, rng):
-        self.ells = np.zeros((n_dims, self.width), np.float32)
-
-    monkeypatch.setattr(State, "open", at_origin)
-    monkeypatch.setattr("diln.inference.sampling.chain.draw_locations", lambda *given: None)
-    located, plain = made(plan_of())[0], made(plan_of(), new_run(dims=0))[0]
-    assert located.chain.state.n_dims == 2
+    monkeypatch.setattr(located_draws, "NEAR", 0.0)
+    monkeypatch.setattr(located_draws, "draw_locations", lambda *given: None)
+    located, plain = made(plan_of())[0], made(plan_of(), new_run(plan_of(), dims=0))[0]
+    assert located.chain.state.weights.n_dims == 2
+    assert not located.chain.state.weights.ells.any()
     assert np.array_equal(located.chain.everything.topics, plain.chain.everything.topics)
-    assert np.array_equal(located.chain.everything.s, plain.chain.everything.s)
-    assert np.array_equal(located.chain.state.a0, plain.chain.state.a0)
+    assert np.array_equal(located.chain.everything.places.s, plain.chain.everything.places.s)
+    assert np.array_equal(located.chain.state.weights.a0, plain.chain.state.weights.a0)

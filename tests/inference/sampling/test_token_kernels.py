@@ -9,18 +9,14 @@ from small import counted, counts_by_document, docs_of, draw, gates, some_counts
 
 from diln.engine.lanes import LANES
 from diln.engine.threads import Threads
-from diln.inference.sampling import sweep
-from diln.inference.sampling.corpus_step import LONGEST
+from diln.inference.data import Tokens
+from diln.inference.emissions.multinomial_draws import LONGEST
+from diln.inference.sampling import token_step
 from diln.inference.sampling.state import SampledDocuments
-from diln.inference.sampling.sweep import blocks, count_table, draw_tokens, recount
-from diln.inference.sampling.tokens import (
-    NO_TOPIC,
-    Tokens,
-    count_topics,
-    open_gate,
-    padded,
-    pick,
-)
+from diln.inference.sampling.token_step import blocks, draw_tokens
+from diln.inference.sampling.tokens import NO_TOPIC, count_topics, pick
+from diln.inference.stats import padded
+from diln.inference.weights.place_kernels import Places
 from diln.prob.streams import key_of
 
 MASK = 2**64 - 1
@@ -47,9 +43,9 @@ def lane_order(width):
 def draw_twin(state, docs, key, learning=True, first=0, last=None):
     """Draw as the kernel does, in double precision: topics, counts, histogram, softs and score."""
     tokens, width, order = docs.tokens, state.width, lane_order(state.width)
-    topics, table, totals = docs.topics.copy(), state.table.astype(float), state.totals.copy()
+    topics, table, totals = docs.topics.copy(), state.counts.table.astype(float), state.counts.totals.copy()
     histogram, softs, score = np.zeros((width, LONGEST), np.int64), np.zeros(width), 0.0
-    sigma, a0, V = expit(gates(state, docs)), state.a0.astype(np.float32).astype(float), tokens.n_terms
+    sigma, a0, V = expit(gates(state, docs)), state.weights.a0.astype(np.float32).astype(float), tokens.n_terms
     for m in range(first, len(docs) if last is None else last):
         here = np.arange(tokens.starts[m], tokens.starts[m + 1])
         n = np.bincount(topics[here][topics[here] != NO_TOPIC], minlength=width).astype(float)
@@ -62,7 +58,7 @@ def draw_twin(state, docs, key, learning=True, first=0, last=None):
                     table[w, topics[t]] -= 1
                     totals[topics[t]] -= 1
             share = (a0 + n) * sigma[m]
-            weights = share * (table[w] + state.prior) / (totals + V * state.prior)
+            weights = share * (table[w] + state.counts.prior) / (totals + V * state.counts.prior)
             score += np.log(weights.sum() / share.sum())
             sums = np.cumsum(weights[order])
             topics[t] = k = order[np.searchsorted(sums, x * sums[-1], side="right")]
@@ -81,8 +77,8 @@ def assert_draws_as_the_twin(state, docs, key, learning=True, **piece):
     topics, table, totals, histogram, softs, score = draw_twin(state, docs, key, learning, **piece)
     found = draw(state, docs, key, learning, **piece)
     np.testing.assert_array_equal(docs.topics, topics)
-    np.testing.assert_array_equal(state.table, table)
-    np.testing.assert_array_equal(state.totals, totals)
+    np.testing.assert_array_equal(state.counts.table, table)
+    np.testing.assert_array_equal(state.counts.totals, totals)
     np.testing.assert_array_equal(found[0], histogram)
     np.testing.assert_allclose(found[1], softs, rtol=2e-6, atol=1e-36)
     assert found[2] == pytest.approx(score, rel=2e-6)
@@ -107,11 +103,11 @@ def test_topics_are_those_that_the_twin_draws(n_topics, n_dims):
 def test_tokens_without_a_topic_get_one(learning):
     state, docs = problem(2, 20)
     docs.topics[::3] = NO_TOPIC
-    state.table[:] = 0
+    state.counts.table[:] = 0
     known = docs.topics != NO_TOPIC
     terms = np.repeat(docs.tokens.indices, docs.tokens.counts)
-    np.add.at(state.table, (terms[known], docs.topics[known]), 1)
-    state.totals[:] = state.table.sum(axis=0)
+    np.add.at(state.counts.table, (terms[known], docs.topics[known]), 1)
+    state.counts.totals[:] = state.counts.table.sum(axis=0)
     assert_draws_as_the_twin(state, docs, key_of(2), learning)
 
 
@@ -132,8 +128,8 @@ def test_topics_are_the_twins_for_documents_near_and_far(spread):
 def test_topics_are_the_twins_where_a_topic_holds_millions_of_tokens():
     state, docs = problem(5, 20)
     more = np.random.default_rng(5).integers(10**6, size=(docs.tokens.n_terms, 5))
-    state.table[:, :5] += more
-    state.totals[:5] += more.sum(axis=0)
+    state.counts.table[:, :5] += more
+    state.counts.totals[:5] += more.sum(axis=0)
     assert_draws_as_the_twin(state, docs, key_of(5))
 
 
@@ -141,8 +137,8 @@ def test_given_counts_stay_as_they_are():
     state, docs = problem(6, 20)
     before, topics = deepcopy(state), docs.topics.copy()
     assert_draws_as_the_twin(state, docs, key_of(6), learning=False)
-    np.testing.assert_array_equal(state.table, before.table)
-    np.testing.assert_array_equal(state.totals, before.totals)
+    np.testing.assert_array_equal(state.counts.table, before.counts.table)
+    np.testing.assert_array_equal(state.counts.totals, before.counts.totals)
     assert (docs.topics != topics).any()
 
 
@@ -159,8 +155,8 @@ def test_counts_follow_the_topics_sweep_after_sweep():
     for number in range(50):
         histogram, _, _ = draw(state, docs, key_of(8, number))
         table, totals = counted(docs, state.width)
-        np.testing.assert_array_equal(state.table, table)
-        np.testing.assert_array_equal(state.totals, totals)
+        np.testing.assert_array_equal(state.counts.table, table)
+        np.testing.assert_array_equal(state.counts.totals, totals)
         n = counts_by_document(docs, state.width)
         right = [np.bincount(row[row > 0].astype(int), minlength=LONGEST) for row in n.T]
         np.testing.assert_array_equal(histogram, right)
@@ -225,17 +221,6 @@ def test_no_number_falls_on_a_topic_that_is_not_there(n_topics):
 # What is around it
 
 
-@pytest.mark.parametrize("spread", [0.0, 1e-6, 1.0, 1e4])
-@pytest.mark.parametrize("n_dims", [0, 1, 5])
-def test_open_gate_is_its_numpy_line(spread, n_dims):
-    rng = np.random.default_rng(13)
-    ells, u = (rng.normal(size=(n_dims, 32)) * spread).astype(np.float32), rng.normal(size=n_dims).astype(np.float32)
-    psi = np.full(32, np.nan, np.float32)
-    open_gate(ells, u, np.float32(-1.5), psi)
-    size = 1.5 + np.abs(ells.T.astype(float)) @ np.abs(u)
-    assert (np.abs(psi - (ells.T.astype(float) @ u - 1.5)) <= 1e-6 * size).all()
-
-
 def test_count_topics_counts_those_in_range_that_have_one():
     topics = np.array([0, 3, 3, NO_TOPIC, 15, 3, 1], np.uint16)
     n = np.full(16, np.nan, np.float32)
@@ -245,50 +230,14 @@ def test_count_topics_counts_those_in_range_that_have_one():
         np.testing.assert_array_equal(n, np.bincount(here[here != NO_TOPIC], minlength=16))
 
 
-def test_count_table_adds_every_token_that_has_a_topic():
-    state, docs = problem(14, 20)
-    table, totals = np.ones_like(state.table), np.full(state.width, 2.0)
-    tokens, right = docs.tokens, counted(docs, state.width)
-    count_table(tokens.indptr, tokens.indices, tokens.counts, tokens.starts, docs.topics, 0, len(docs), table, totals)
-    np.testing.assert_array_equal(table, 1 + right[0])
-    np.testing.assert_array_equal(totals, 2 + right[1])
-    docs.topics[:] = NO_TOPIC
-    count_table(tokens.indptr, tokens.indices, tokens.counts, tokens.starts, docs.topics, 0, len(docs), table, totals)
-    np.testing.assert_array_equal(table, 1 + right[0])
-    np.testing.assert_array_equal(totals, 2 + right[1])
-
-
-def test_recount_forgets_what_was_there():
-    state, docs = problem(15, 20)
-    state.table[:], state.totals[:] = 3, 4
-    recount(state, docs)
-    table, totals = counted(docs, state.width)
-    np.testing.assert_array_equal(state.table, table)
-    np.testing.assert_array_equal(state.totals, totals)
-
-
-def test_tokens_lie_document_by_document_and_term_by_term():
-    counts = np.array([[2, 0, 1], [0, 0, 0], [0, 3, 0]])
-    tokens = Tokens.of(counts)
-    assert len(tokens) == 3
-    assert tokens.size == 6
-    np.testing.assert_array_equal(tokens.starts, [0, 3, 3, 6])
-    np.testing.assert_array_equal(np.repeat(tokens.indices, tokens.counts), [0, 0, 2, 1, 1, 1])
-    np.testing.assert_array_equal(docs_of(tokens), [0, 0, 0, 2, 2, 2])
-    last = tokens.cut(1, 3)
-    np.testing.assert_array_equal(last.starts, [0, 0, 3])
-    np.testing.assert_array_equal(last.indptr, [0, 0, 1])
-    np.testing.assert_array_equal(last.indices, [1])
-
-
 # Blocks and threads
 
 
 @pytest.mark.parametrize("size", [1, 10, 60, 10_000])
 @pytest.mark.parametrize("most", [1, 3, 16])
 def test_blocks_cover_every_document_once(size, most, monkeypatch):
-    monkeypatch.setattr(sweep, "BLOCK", size)
-    monkeypatch.setattr(sweep, "MOST_BLOCKS", most)
+    monkeypatch.setattr(token_step, "BLOCK", size)
+    monkeypatch.setattr(token_step, "MOST_BLOCKS", most)
     rng = np.random.default_rng(16)
     for n_docs, empty in ((1, ()), (2, (0,)), (12, (0, 3, 11)), (40, range(30)), (5, range(5))):
         docs = some_documents(rng, some_counts(rng, n_docs, 15, empty=empty), 3)
@@ -298,7 +247,7 @@ def test_blocks_cover_every_document_once(size, most, monkeypatch):
 
 
 def test_blocks_hold_about_as_many_tokens_each(monkeypatch):
-    monkeypatch.setattr(sweep, "BLOCK", 50)
+    monkeypatch.setattr(token_step, "BLOCK", 50)
     rng = np.random.default_rng(17)
     docs = some_documents(rng, some_counts(rng, 100, 15), 3)
     sizes = [docs.tokens.starts[last] - docs.tokens.starts[first] for first, last in blocks(docs)]
@@ -320,7 +269,7 @@ def test_one_block_is_one_call(monkeypatch):
         sums = draw_tokens(state, docs, key_of(19), threads)
     histogram, softs, score = draw(twin, others, key_of(19))
     np.testing.assert_array_equal(docs.topics, others.topics)
-    np.testing.assert_array_equal(state.table, twin.table)
+    np.testing.assert_array_equal(state.counts.table, twin.counts.table)
     width = sums.histogram.shape[1]
     np.testing.assert_array_equal(sums.histogram, histogram[:, :width])
     assert histogram[:, width:].sum() == 0
@@ -329,7 +278,7 @@ def test_one_block_is_one_call(monkeypatch):
 
 
 def test_blocks_know_each_other_as_they_were_before_the_sweep(monkeypatch):
-    monkeypatch.setattr(sweep, "BLOCK", 100)
+    monkeypatch.setattr(token_step, "BLOCK", 100)
     state, docs = many_documents()
     before, old = deepcopy((state, docs))
     with Threads(1) as threads:
@@ -346,8 +295,8 @@ def test_blocks_know_each_other_as_they_were_before_the_sweep(monkeypatch):
         total += histogram
         scores.append(score)
     table, totals = counted(docs, state.width)
-    np.testing.assert_array_equal(state.table, table)
-    np.testing.assert_array_equal(state.totals, totals)
+    np.testing.assert_array_equal(state.counts.table, table)
+    np.testing.assert_array_equal(state.counts.totals, totals)
     np.testing.assert_array_equal(sums.histogram, total[:, : sums.histogram.shape[1]])
     assert sums.score == pytest.approx(sum(scores), rel=1e-12)
     np.testing.assert_allclose(
@@ -356,13 +305,13 @@ def test_blocks_know_each_other_as_they_were_before_the_sweep(monkeypatch):
 
 
 def test_threads_change_no_bit_of_the_topics(monkeypatch):
-    monkeypatch.setattr(sweep, "BLOCK", 100)
+    monkeypatch.setattr(token_step, "BLOCK", 100)
     found = []
     for n_jobs in (1, 2, 4):
         state, docs = many_documents()
         with Threads(n_jobs) as threads:
             sums = [draw_tokens(state, docs, key_of(21, number), threads) for number in range(5)]
-        found.append([docs.topics, state.table, state.totals, *(part for one in sums for part in
+        found.append([docs.topics, state.counts.table, state.counts.totals, *(part for one in sums for part in
                      (one.histogram, one.softs, one.score))])  # fmt: skip
     for other in found[1:]:
         for one, two in zip(found[0], other, strict=True):
@@ -375,8 +324,8 @@ def test_a_document_draws_from_its_own_stream():
     turned = np.arange(len(docs))[::-1]
     counts = np.zeros((len(docs), docs.tokens.n_terms), int)
     np.add.at(counts, (docs_of(docs.tokens), np.repeat(docs.tokens.indices, docs.tokens.counts)), 1)
-    other = SampledDocuments.new(Tokens.of(counts[turned]), 2, docs.names[turned])
-    other.u[:], other.s[:] = docs.u[turned], docs.s[turned]
+    places = Places(docs.places.u[turned], docs.places.s[turned])
+    other = SampledDocuments.new(Tokens.of(counts[turned]), places, docs.names[turned])
     docs.topics[:] = NO_TOPIC
     draw(state, docs, key_of(22), learning=False)
     draw(state, other, key_of(22), learning=False)

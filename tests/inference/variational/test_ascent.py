@@ -8,9 +8,13 @@ from oracle import Q, conditional_bound, exact_log_evidence, random_problem, sti
 from oracle import bound as plain_bound
 
 from diln.engine.threads import Threads
-from diln.inference.variational import loops
-from diln.inference.variational.documents import Documents
+from diln.inference.loops import sweeps
+from diln.inference.posterior import OnlineStep
+from diln.inference.variational import run as passes
+from diln.inference.variational.documents import DocumentBeliefs, Limits
+from diln.inference.variational.location_step import LocatedDocuments, new_slopes, topic_values
 from diln.inference.variational.posterior import VariationalPosterior
+from diln.inference.variational.run import VariationalPlan, VariationalRun
 from diln.inference.variational.stick_step import gamma_term
 from diln.inference.weights.dirichlet import DirichletWeights
 from diln.inference.weights.gamma_process import StickWeights
@@ -50,13 +54,13 @@ class Case:
         self.theta = share + 1e-3
 
     def visit(self, turns):
-        visited = self.posterior.visit(self.counts, self.documents, turns, 0.0, ONE)
+        visited = self.posterior.visit(self.counts, self.documents, Limits(turns, 0.0), ONE)
         self.theta = visited.theta
         return visited
 
     def q(self):
         """The oracle's Q: phi of the last token step, q(Z) at its optimum given n, u and s."""
-        words = [self.problem.words(m) for m in range(len(self.documents))]
+        words = [self.problem.words(m) for m in range(self.documents.n_docs)]
         phi = [self.posterior.expected[w] * self.theta[m] for m, w in enumerate(words)]
         n_tokens, s = self.problem.n_tokens, self.documents.intercepts
         located = isinstance(self.weights, LocatedWeights)
@@ -92,10 +96,9 @@ def test_the_bound_that_is_monitored_is_the_full_bound(located):
     for seed in range(40):
         case = Case(seed, located)
         topics = case.posterior.topic_term(ONE)
-        summary = case.visit(5).summary
-        ours = topics + summary.bound + sum(case.weights.terms().values())
+        ours = topics + case.visit(5).sums.bound + sum(case.weights.terms().values())
         d = 0 if located else 1  # the oracle's zero locations have densities, too
-        extra = 0.5 * d * np.log(2 * np.pi) * (len(case.documents) + len(case.weights.a0))
+        extra = 0.5 * d * np.log(2 * np.pi) * (case.documents.n_docs + len(case.weights.a0))
         extra += 0.5 * d * len(case.weights.a0) * np.log(case.problem.c)
         assert ours == pytest.approx(case.bound()[0] + extra, rel=1e-10)
 
@@ -113,7 +116,7 @@ def test_no_block_lowers_the_bound(located):
             case.posterior.gather(case.counts, visited, 0.0, 1.0, ONE)
             lam = case.posterior.statistics.T + case.problem.gamma_0
             steps["topics"] = bound(case.problem, replace(q, lam=lam))
-            case.sticks.update(visited.summary, case.documents, 1.0, 1.0, ONE)
+            case.sticks.update(visited.sums, case.documents, 1.0, 1.0, ONE)
             q = replace(
                 q, lam=lam, sticks=sticks_of(case.sticks.p), alpha=case.sticks.alpha, beta=case.sticks.beta,
                 a=case.weights.a0 + case.documents.tokens,
@@ -144,9 +147,9 @@ def test_a_token_step_and_a_location_step_each_raise_the_bound():
 
 def run(weights, statistics, counts, passes):
     posterior = VariationalPosterior(statistics.copy(), 0.1, weights)
-    plan = loops.Plan(passes, 0.0, 10, 0.7, 1.0, 50, 0.0, 0)
+    plan = VariationalPlan(passes, 0.0, 0.0, 0)
     bounds = []
-    loops.batch(posterior, counts, plan, ONE, lambda progress: bounds.append(progress.bound), lambda: 0.0)
+    sweeps(VariationalRun(posterior, counts, plan, lambda: 0.0), ONE, lambda progress: bounds.append(progress.bound))
     return posterior, np.array(bounds)
 
 
@@ -160,7 +163,7 @@ def corpus():
 
 def test_hdp_is_diln_with_zero_locations(corpus, monkeypatch):
     counts, statistics = corpus
-    monkeypatch.setattr(loops, "TURNS", 40)  # enough for Newton's method to find the HDP's closed-form intercept
+    monkeypatch.setattr(passes, "TURNS", 40)  # enough for Newton's method to find the HDP's closed-form intercept
     hdp, without = run(StickWeights(6, (1.0, 1e-3), (1.0, 1e-3)), statistics, counts, 12)
     sticks = StickWeights(6, (1.0, 1e-3), (1.0, 1e-3))
     diln, bounds = run(LocatedWeights(sticks, np.zeros((6, 3)), 0.5), statistics, counts, 12)
@@ -216,9 +219,9 @@ def test_the_bound_of_lda_is_its_full_bound(corpus):
     posterior.refresh(ONE)
     documents = weights.start(np.asarray(counts.sum(axis=1), float), np.float64)
     topics = posterior.topic_term(ONE)
-    visited = posterior.visit(counts, documents, 5, 0.0, ONE)
+    visited = posterior.visit(counts, documents, Limits(5, 0.0), ONE)
     spelled_out = lda_bound(counts, posterior, visited.theta, documents.tokens)
-    assert topics + visited.summary.bound == pytest.approx(spelled_out, rel=1e-11)
+    assert topics + visited.sums.bound == pytest.approx(spelled_out, rel=1e-11)
 
 
 def test_the_bound_stays_below_the_exact_evidence_and_comes_near_it():
@@ -240,18 +243,18 @@ def test_the_bound_stays_below_the_exact_evidence_and_comes_near_it():
 
 
 def half_step(case, rows, scale):
-    """Summary and topic statistics of some documents, each counted ``scale`` times."""
-    documents = Documents(
+    """Sums and topic statistics of some documents, each counted ``scale`` times."""
+    documents = DocumentBeliefs(
         case.documents.tokens[rows].copy(),
         case.documents.locations[rows].copy(),
         case.documents.intercepts[rows].copy(),
     )
     counts = as_rows(case.counts[rows])
-    visited = case.posterior.visit(counts, documents, 4, 0.0, ONE)
+    visited = case.posterior.visit(counts, documents, Limits(4, 0.0), ONE)
     saved = case.posterior.statistics.copy()
     case.posterior.gather(counts, visited, 0.0, scale, ONE)
     statistics, case.posterior.statistics = case.posterior.statistics, saved
-    return visited.summary, statistics, documents
+    return visited.sums, statistics, documents
 
 
 def test_statistics_of_batches_are_unbiased():
@@ -266,16 +269,12 @@ def test_statistics_of_batches_are_unbiased():
 
 
 def test_gradients_of_topic_locations_are_unbiased_over_batches():
-    from diln.inference.variational.location_step import TILE, topic_values
-
     def gradient(documents, ell, a0, k, scale):
-        slope, matrix = np.empty(len(ell)), np.empty((len(ell), len(ell)))
-        topic_values(
-            np.ascontiguousarray(documents.tokens[:, k]), a0, np.ascontiguousarray(documents.locations.T),
-            documents.intercepts, ell, 2.0, scale, True, slope, matrix,
-            np.empty((5, TILE)), np.empty(TILE), np.empty(TILE, np.int64),
-        )  # fmt: skip
-        return slope
+        covariates, tokens = np.ascontiguousarray(documents.locations.T), np.ascontiguousarray(documents.tokens[:, k])
+        slopes = new_slopes(covariates)
+        located = LocatedDocuments(covariates, documents.intercepts, 0.0, 2.0, scale)
+        topic_values(tokens, a0, ell, located, True, slopes)
+        return slopes.gradient
 
     for seed in range(30):
         case = Case(seed, n_docs=6)
@@ -283,8 +282,7 @@ def test_gradients_of_topic_locations_are_unbiased_over_batches():
         ell, a0 = case.weights.locations[0].copy(), case.weights.a0[0]
         order = np.random.default_rng(seed).permutation(6).reshape(3, 2)
         parts = [
-            gradient(Documents(documents.tokens[r], documents.locations[r], documents.intercepts[r]), ell, a0, 0, 3.0)
-            for r in order
+            gradient(DocumentBeliefs(*(array[rows] for array in documents[:3])), ell, a0, 0, 3.0) for rows in order
         ]
         np.testing.assert_allclose(np.mean(parts, axis=0), gradient(documents, ell, a0, 0, 1.0), rtol=1e-9, atol=1e-12)
 
@@ -297,11 +295,10 @@ def test_a_stochastic_step_of_length_one_with_all_documents_is_a_batch_pass(corp
         locations = np.random.default_rng(5).normal(size=(6, 3))
         return VariationalPosterior(statistics.astype(np.float32), 0.1, LocatedWeights(sticks, locations, 0.5))
 
-    plan = loops.Plan(1, 0.0, 40, 0.7, 1.0, loops.TURNS, 1e-3, 0)
+    plan = VariationalPlan(1, 0.0, 1e-3, 0)
     batch, stochastic = fresh(), fresh()
-    loops.batch(batch, counts, plan, ONE, lambda progress: None, lambda: 0.0)
-    assert plan.rho(0) == 1.0
-    loops.step(stochastic, counts, plan.rho(0), 1.0, plan, ONE)
+    sweeps(VariationalRun(batch, counts, plan, lambda: 0.0), ONE, lambda progress: None)
+    stochastic.learn(counts, OnlineStep(0, 1.0, 1.0, passes.TURNS, 1e-3), ONE)
     np.testing.assert_array_equal(stochastic.statistics, batch.statistics)
     np.testing.assert_array_equal(stochastic.weights.a0, batch.weights.a0)
     np.testing.assert_array_equal(stochastic.weights.locations, batch.weights.locations)
@@ -317,7 +314,7 @@ def test_a_gamma_term_is_a_log_density():
 def test_slabs_do_not_change_the_sums(corpus, monkeypatch):
     counts, statistics = corpus
     whole, bounds = run(StickWeights(6, (1.0, 1e-3), (1.0, 1e-3)), statistics, counts, 4)
-    monkeypatch.setattr(loops, "SLAB", 7)
+    monkeypatch.setattr(passes, "SLAB", 7)
     parts, others = run(StickWeights(6, (1.0, 1e-3), (1.0, 1e-3)), statistics, counts, 4)
     np.testing.assert_allclose(others, bounds, rtol=1e-12)
     np.testing.assert_allclose(parts.statistics, whole.statistics, rtol=1e-9, atol=1e-12)

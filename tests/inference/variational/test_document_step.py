@@ -10,21 +10,21 @@ from scipy.special import digamma, expit, gammaln
 from twins import each_real, token_twin
 
 from diln.engine.threads import Threads
+from diln.inference.data import Entries
 from diln.inference.variational.document_step import (
     GATE_EVERY,
+    GammaCorpus,
     document_step,
+    new_workspace,
+    set_theta,
+    take_tokens,
 )
-from diln.inference.variational.documents import FAR_BELOW, whole_like
+from diln.inference.variational.documents import FAR_BELOW, DocumentBeliefs, DocumentShard, Limits, integers_like
 from diln.inference.variational.posterior import VariationalPosterior
-from diln.inference.weights.base import LN_2PI, known_of
+from diln.inference.weights.base import LN_2PI
 from diln.inference.weights.dirichlet import DirichletWeights
 from diln.inference.weights.gamma_process import StickWeights, rate_constant
-from diln.inference.weights.gate import (
-    HALVINGS,
-    WORTH_A_ROW,
-    located,
-    packed_pairs,
-)
+from diln.inference.weights.gate import HALVINGS, WORTH_A_ROW
 from diln.inference.weights.located import LocatedWeights
 from diln.prob.gamma import steps_down
 
@@ -57,15 +57,16 @@ class Visit:
         self.tables, self.lifts = np.zeros((2, topics))
 
     def run(self, most, tolerance, first=0, last=None):
-        rows, ells = as_counts(self.counts), located(self.ell)
-        topics = np.ascontiguousarray(self.topics, self.real)
+        """The step of documents first to last, in the memory of all."""
+        part = slice(first, last)
+        rows, topics = as_counts(self.counts[part]), np.ascontiguousarray(self.topics, self.real)
         self.ratio = np.full(rows.nnz, np.nan, self.real)
-        document_step(
-            rows.indptr, rows.indices, rows.data, topics, self.a0, known_of(self.a0), ells,
-            packed_pairs(ells, self.real), first, len(self.counts) if last is None else last, most, tolerance,
-            self.tokens, self.locations, self.intercepts, self.theta, self.ratio, self.terms, self.tables, self.lifts,
-            whole_like(topics),
+        beliefs = DocumentBeliefs(self.tokens[part], self.locations[part], self.intercepts[part])
+        shard = DocumentShard(
+            Entries(rows.indptr, rows.indices, rows.data), beliefs, self.theta[part], self.ratio, self.terms[part],
+            self.tables, self.lifts,
         )  # fmt: skip
+        document_step(shard, GammaCorpus.of(topics, self.a0, self.ell, Limits(most, tolerance)))
         return self
 
 
@@ -128,6 +129,29 @@ def some_visit(seed, n_dims, real=np.float64, n_docs=9, n_terms=40, n_topics=13)
     return Visit(counts, topics, a0, ell, real)
 
 
+@each_real
+@pytest.mark.parametrize("gated", [False, True])
+def test_theta_is_its_numpy_line_but_for_a_factor(real, gated):
+    """Also of shapes so small that the exponentials themselves would vanish."""
+    rng = np.random.default_rng(20)
+    for scale in (1e-3, 1.0, 1e4):
+        space = new_workspace(np.empty((1, 9), real), integers_like(np.empty(0, real)))
+        space.a[:], sigma = rng.gamma(1.0, size=9) * scale + 1e-4, rng.uniform(size=9)
+        set_theta(sigma, gated, space)
+        logs = digamma(space.a) + steps_down(space.a.max()) + (np.log(sigma) if gated else 0)
+        np.testing.assert_allclose(space.theta, np.exp(logs), rtol=1e-4 if real is np.float32 else 1e-9, atol=1e-30)
+
+
+@each_real
+def test_fresh_tokens_are_taken_and_their_change_is_told(real):
+    rng = np.random.default_rng(19)
+    fresh, a0, n, a = rng.gamma(1.0, size=9).astype(real), rng.gamma(1.0, size=9), rng.gamma(1.0, size=9), np.empty(9)
+    before = n.copy()
+    assert take_tokens(fresh, a0, n, a) == pytest.approx(np.abs(fresh - before).sum(), rel=1e-12)
+    np.testing.assert_array_equal(n, fresh)
+    np.testing.assert_array_equal(a, a0 + fresh)
+
+
 PARTS = ["tokens", "locations", "intercepts", "theta", "ratio", "terms", "tables", "lifts"]
 
 
@@ -170,7 +194,7 @@ def test_a_document_of_one_word_has_one_token(real, n_dims):
 
 
 @pytest.mark.parametrize("n_dims", [0, 3])
-def test_documents_outside_the_range_are_not_touched(n_dims):
+def test_documents_of_other_shards_are_not_touched(n_dims):
     whole, part = some_visit(25, n_dims).run(6, 0.0), some_visit(25, n_dims).run(6, 0.0, 3, 6)
     for name in ("tokens", "locations", "intercepts", "theta", "terms"):
         np.testing.assert_array_equal(getattr(part, name)[3:6], getattr(whole, name)[3:6])
@@ -252,8 +276,8 @@ def test_short_documents_have_their_tokens_however_many_the_topics(kind, n_topic
     posterior = VariationalPosterior(rng.gamma(0.1, 100.0, size=(50, n_topics)).astype(np.float32), 0.1, weights)
     with Threads(1) as threads:
         posterior.refresh(threads)
-        documents = posterior.settled(short_documents(50), 100, 1e-3, threads)
-    np.testing.assert_allclose(documents.tokens.sum(axis=1, dtype=np.float64), [1, 2, 4, 10], rtol=1e-5)
+        beliefs = posterior.first_beliefs(short_documents(50), Limits(100, 1e-3), threads)
+    np.testing.assert_allclose(beliefs.tokens.sum(axis=1, dtype=np.float64), [1, 2, 4, 10], rtol=1e-5)
 
 
 @pytest.mark.parametrize("n_topics", [20, 50, 100, 200])
@@ -265,5 +289,5 @@ def test_a_word_never_seen_before_has_its_tokens_in_a_short_document(n_topics):
     posterior = VariationalPosterior(statistics, 0.01, DirichletWeights(np.full(n_topics, 1 / n_topics), False))
     with Threads(1) as threads:
         posterior.refresh(threads)
-        documents = posterior.settled(short_documents(50), 100, 1e-3, threads)
-    np.testing.assert_allclose(documents.tokens.sum(axis=1, dtype=np.float64), [1, 2, 4, 10], rtol=1e-5)
+        beliefs = posterior.first_beliefs(short_documents(50), Limits(100, 1e-3), threads)
+    np.testing.assert_allclose(beliefs.tokens.sum(axis=1, dtype=np.float64), [1, 2, 4, 10], rtol=1e-5)

@@ -7,8 +7,15 @@ from scipy.optimize import minimize
 from twins import each_real
 
 from diln.engine.threads import Threads
-from diln.inference.variational.documents import FAR_BELOW, Documents, Summary
-from diln.inference.variational.location_step import TILE, location_step, topic_values
+from diln.inference.variational.documents import FAR_BELOW, DocumentBeliefs, DocumentSums
+from diln.inference.variational.location_step import (
+    TILE,
+    LocatedDocuments,
+    Slopes,
+    TopicShard,
+    location_step,
+    topic_values,
+)
 from diln.inference.weights.gamma_process import StickWeights
 from diln.inference.weights.located import LocatedWeights
 
@@ -27,33 +34,19 @@ class Topics:
         dims = len(ell)
         gradient, matrix = np.full(dims, np.nan), np.full((dims, dims), np.nan)
         work, bits = np.full((5, TILE), np.nan), np.empty(TILE, np.int64)
-        weighted = np.full(TILE, np.nan, self.covariates.dtype)
-        value = topic_values(
-            self.tokens[k], self.a0[k], self.covariates, self.s, ell, self.precision, self.scale, slopes,
-            gradient, matrix, work, weighted, bits,
-        )  # fmt: skip
+        found = Slopes(gradient, matrix, work, np.full(TILE, np.nan, self.covariates.dtype), bits)
+        value = topic_values(self.tokens[k], self.a0[k], ell, self.documents, slopes, found)
         return value, gradient, np.tril(matrix) + np.tril(matrix, -1).T
 
     def move(self, ells):
         out = np.full_like(ells, np.nan)
-        location_step(
-            self.tokens,
-            self.a0,
-            self.covariates,
-            self.s,
-            self.longest,
-            self.precision,
-            self.scale,
-            0,
-            len(ells),
-            ells,
-            out,
-        )
+        location_step(TopicShard(self.tokens, self.a0, ells, out), self.documents)
         return out
 
     @property
-    def longest(self):
-        return float(np.sqrt((self.covariates.astype(float) ** 2).sum(axis=0).max(initial=0)))
+    def documents(self):
+        longest = float(np.sqrt((self.covariates.astype(float) ** 2).sum(axis=0).max(initial=0)))
+        return LocatedDocuments(self.covariates, self.s, longest, self.precision, self.scale)
 
     def twin(self, k, ell):
         """Objective, gradient and negative Hessian; the sum over documents counts ``scale`` times."""
@@ -208,10 +201,10 @@ def test_topics_used_by_no_document_go_where_the_documents_are_not(real):
     assert at_rest(topics, 0, ells[0])
 
 
-def test_location_step_moves_the_topics_asked_for():
+def test_location_step_moves_the_topics_of_its_shard():
     rng = np.random.default_rng(9)
     topics, ells, out = some_topics(rng), rng.normal(size=(3, 4)), np.full((3, 4), -1.0)
-    location_step(topics.tokens, topics.a0, topics.covariates, topics.s, topics.longest, 20.0, 1.0, 1, 2, ells, out)
+    location_step(TopicShard(*(array[1:2] for array in (topics.tokens, topics.a0, ells, out))), topics.documents)
     np.testing.assert_array_equal(out[1], topics.move(ells)[1])
     assert (out[[0, 2]] == -1).all()
 
@@ -220,13 +213,13 @@ def test_location_step_moves_the_topics_asked_for():
 def test_weights_move_their_locations_by_this_step_whatever_the_number_of_threads(real):
     rng = np.random.default_rng(10)
     topics = some_topics(rng, 50, n_topics=20, real=real, precision=4.0, scale=7.0)
-    documents = Documents(np.ascontiguousarray(topics.tokens.T), topics.u, topics.s)
-    summary = Summary(rng.gamma(1.0, size=20), rng.gamma(10.0, size=20), 0.0, 0.0, 0.0, 0.0)
+    beliefs = DocumentBeliefs(np.ascontiguousarray(topics.tokens.T), topics.u, topics.s)
+    sums = DocumentSums(rng.gamma(1.0, size=20), rng.gamma(10.0, size=20), 0.0, 0.0, 0.0, 0.0)
     found, ells = [], rng.normal(size=(20, 4))
     for n_jobs in (1, 2):
         weights = LocatedWeights(StickWeights(20, (1.0, 1e-3), (1.0, 1e-3)), ells, 0.25)
         with Threads(n_jobs) as threads:
-            weights.update(summary, documents, 0.3, 7.0, threads)
+            weights.update(sums, beliefs, 0.3, 7.0, threads)
         found.append(weights)
     np.testing.assert_array_equal(found[0].locations, found[1].locations)
     topics.a0 = found[0].a0

@@ -6,7 +6,10 @@ from scipy.optimize import brentq, minimize
 from scipy.special import logsumexp, softmax
 
 from diln.inference.data import TermCounts
+from diln.inference.variational.documents import DocumentBeliefs, DocumentShard, Limits
 from diln.inference.variational.log_weight_step import (
+    GaussianCorpus,
+    LogWeights,
     direction,
     dot,
     log_weight_steps,
@@ -46,9 +49,9 @@ class Case:
     def move(self):
         """A step of the means, then of the variances; what the first promised."""
         size = len(self.x)
-        rows, work = np.empty((4, size)), np.empty((4, size))
         off, pull, share = self.known()
-        promised = mean_step(self.precision, self.n, self.length, self.x, self.spread, off, pull, share, *rows, work)
+        q = LogWeights(self.x, self.spread, off, pull, share, *np.full((4, size), np.nan), np.full((4, size), np.nan))
+        promised = mean_step(self.precision, self.n, self.length, q)
         between, known = self.f(self.x, self.spread), (off, pull)
         variance_step(self.precision, self.length, self.x, self.spread, share)
         return promised, between, (*known, share)
@@ -206,10 +209,10 @@ def test_documents_come_to_rest_where_a_plain_loop_does(real, lift):
     means = np.tile(case.mean, (4, 1))
     spreads = 1 / (np.diag(case.precision) + batch.lengths[:, np.newaxis] / size)
     terms = np.full((4, 4), np.nan)
-    log_weight_steps(
-        batch.indptr, batch.indices, batch.counts, topics, case.mean, case.precision, lift, 0, 4, 3000, 1e-9,
-        tokens, means, spreads, theta, np.empty(len(batch.indices), real), terms,
-    )  # fmt: skip
+    beliefs, nothing = DocumentBeliefs(tokens, means, np.zeros(4), spreads), np.zeros(size)
+    ratio = np.empty(len(batch.indices), real)
+    shard = DocumentShard(batch.entries(0, 4), beliefs, theta, ratio, terms, nothing, nothing)
+    log_weight_steps(shard, GaussianCorpus(topics, case.mean, case.precision, lift, Limits(3000, 1e-9)))
     for m in (0, 1, 3):
         n, x, v = plain_steps(counts[m], topics.astype(float), case.mean, case.precision, lift, 500)
         np.testing.assert_allclose(tokens[m], n, rtol=2e-3, atol=2e-3)

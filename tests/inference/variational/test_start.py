@@ -7,12 +7,13 @@ from twins import each_real
 
 import diln.inference.variational.start
 from diln.engine.threads import Threads
+from diln.inference.data import Entries
 from diln.inference.variational.start import (
     DOCS_AT_ONCE,
     assign,
     clusters,
     fitted_topics,
-    nearest_centroid,
+    nearest_centroids,
     random_topics,
     smoothed,
 )
@@ -31,6 +32,11 @@ def some_shares(rng, n_docs, n_terms, real):
     return (counts / counts.sum(axis=1, keepdims=True)).astype(real)
 
 
+def entries(shares):
+    rows = csr_array(shares)
+    return Entries(rows.indptr, rows.indices, rows.data)
+
+
 def distances(shares, centroids):
     """L1 distances (n_docs, n_topics), summed over all terms."""
     return np.abs(shares.astype(np.float64)[:, :, None] - centroids).sum(axis=1)
@@ -43,8 +49,7 @@ def test_the_nearest_centroid_is_the_nearest_over_all_terms(real, n_topics):
     rng = np.random.default_rng(n_topics)
     shares = some_shares(rng, 100, 60, real)
     centroids = np.ascontiguousarray(rng.dirichlet(np.full(60, 0.2), n_topics).T, real)
-    rows, out = csr_array(shares), np.full(100, -1, np.int64)
-    nearest_centroid(rows.indptr, rows.indices, rows.data, centroids, 0, 100, out)
+    out = nearest_centroids(entries(shares), centroids)
     right = distances(shares, centroids)
     clear = np.ones(100, bool) if n_topics == 1 else np.diff(np.sort(right)[:, :2])[:, 0] > 1e-5
     assert clear.sum() > 90
@@ -54,11 +59,9 @@ def test_the_nearest_centroid_is_the_nearest_over_all_terms(real, n_topics):
 
 
 @each_real
-def test_of_centroids_alike_the_first_is_taken_and_other_documents_are_left_alone(real):
-    rng = np.random.default_rng(1)
-    rows, out = csr_array(some_shares(rng, 10, 5, real)), np.full(10, -1, np.int64)
-    nearest_centroid(rows.indptr, rows.indices, rows.data, np.full((5, 4), 0.2, real), 3, 6, out)
-    np.testing.assert_array_equal(out, [-1] * 3 + [0] * 3 + [-1] * 4)
+def test_of_centroids_alike_the_first_is_taken(real):
+    shares = some_shares(np.random.default_rng(1), 10, 5, real)
+    np.testing.assert_array_equal(nearest_centroids(entries(shares), np.full((5, 4), 0.2, real)), np.zeros(10))
 
 
 @each_real
@@ -66,8 +69,7 @@ def test_a_document_at_a_centroid_is_assigned_to_it_however_sharp(real):
     """From a document of one word to one in which a word is one of a million."""
     x = np.array([[1, 0, 0], [0.5, 0.5, 0], [1e-6, 1 - 1e-6, 0], [0, 1e-6, 1 - 1e-6]], real)
     with Threads(1) as threads:
-        out = np.empty(4, np.int64)
-        assign(csr_array(x), np.ascontiguousarray(x.T), out, threads)
+        out = assign(csr_array(x), np.ascontiguousarray(x.T), threads)
     np.testing.assert_array_equal(out, np.arange(4))
 
 

@@ -21,7 +21,7 @@ USUAL_TEXT = (
 
 
 class ColumnOptions(TypedDict, total=False):
-    """Names of columns; one not named is guessed, and "none" says that there is no such column."""
+    """Names of columns; those not named are guessed, and "none" means that there is no such column."""
 
     text: str | Sequence[str] | None
     id: str | None

@@ -50,7 +50,7 @@ def broken_bytes(path: Path, error: UnicodeDecodeError, offset: int, where: str 
     """The error for bytes that are not text in the encoding."""
     return SourceError(
         f"{path}{where}, byte {offset}: {error.object[error.start : error.start + 1]!r} is not valid {error.encoding}; "
-        "name the right encoding (--encoding latin-1, say), or pass --errors replace to mark such bytes and go on"
+        "name the right encoding (for example --encoding latin-1), or pass --errors replace to mark such bytes"
     )
 
 

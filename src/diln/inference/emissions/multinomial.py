@@ -1,28 +1,48 @@
 """The topics: statistics gathered term by term, their expectations, their part of the bound."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from diln.engine.compile import kernel
+from diln.inference.data import Array
 from diln.prob.gamma import exp_digamma, log_gamma_digamma
 
 FLOOR = 1e-30  # of exp E ln eta: float32 has smaller numbers, but not their products with small weights
 
 
+class TermShard(NamedTuple):
+    """Terms that one call of ``gather_statistics`` is for."""
+
+    indptr: Array  # (n_terms + 1,) where a term's documents begin
+    rows: Array  # (n_entries,) documents
+    places: Array  # (n_entries,) where their ``ratio`` is
+    topics: Array  # (n_terms, n_topics) that the documents were visited with
+    statistics: Array  # (n_terms, n_topics) which it changes
+
+
+class TokenSteps(NamedTuple):
+    """What documents' last token steps left behind, and how they count."""
+
+    ratio: Array  # (n_entries,) count / normaliser of each term of each document
+    theta: Array  # (n_docs, n_topics) proportional to exp E ln Z
+    share: float  # what expected tokens are multiplied by
+    keep: float  # what old statistics are multiplied by
+
+
 @kernel
-def gather_statistics(  # type: ignore[no-untyped-def]
-    indptr, rows, places, ratio, theta, topics, first, last, share, keep, out
-):
-    """Set ``out`` of terms first to last to keep * out + share * expected tokens of each topic.
+def gather_statistics(shard, steps):  # type: ignore[no-untyped-def]
+    """Set a shard's statistics to keep * statistics + share * expected tokens of each topic.
 
-    ``indptr, rows, places`` list, for each term, the documents that have it and where their ``ratio`` is. Every term
-    is summed by one thread in the order of the documents, so the bits do not depend on the number of threads.
-
-    Equals ``out = keep * out + share * topics * (ratio.T @ theta)`` with ratio as a matrix (n_docs, n_terms).  # D7
+    Every term is summed in the order of the documents, so the bits do not depend on how terms are shared out. Equals
+    ``statistics = keep * statistics + share * topics * (ratio.T @ theta)``, ratio as a matrix (n_docs, n_terms).  # D7
     """
+    indptr, rows, places, topics, out = shard
+    ratio, theta, share, keep = steps
     real = topics.dtype.type
     size = topics.shape[1]
     total = np.empty(size, topics.dtype)
-    for w in range(first, last):
+    for w in range(topics.shape[0]):
         start, stop = indptr[w], indptr[w + 1]
         middle = start + (stop - start) // 4 * 4
         for k in range(size):
@@ -41,17 +61,18 @@ def gather_statistics(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def expected_topics(statistics, prior, scale, first, last, out, whole):  # type: ignore[no-untyped-def]
-    """Set ``out`` of terms first to last to exp E ln eta, with lam = prior + statistics.
+def expected_topics(statistics, prior, scale, integers, out):  # type: ignore[no-untyped-def]
+    """Set ``out`` to exp E ln eta of some terms, with lam = prior + statistics.
 
-    ``scale`` is exp(-digamma(sum_w lam)), a number for each topic. Equals ``np.exp(digamma(lam)) * scale``.   # D8
+    ``scale`` is exp(-digamma(sum_w lam)), one for each topic, and ``integers`` any array of integers as wide as the
+    floats of ``out``. Equals ``out = np.exp(digamma(lam)) * scale``.   # D8
     """
     real = out.dtype.type
     size = out.shape[1]
     lam, row = np.empty(size, out.dtype), np.empty(size, out.dtype)
-    bits = np.empty(size, whole.dtype)
+    bits = np.empty(size, integers.dtype)
     powers = bits.view(out.dtype)
-    for w in range(first, last):
+    for w in range(out.shape[0]):
         for k in range(size):
             lam[k] = real(prior) + statistics[w, k]
         exp_digamma(lam, 0.0, row, bits, powers, size)
@@ -60,12 +81,13 @@ def expected_topics(statistics, prior, scale, first, last, out, whole):  # type:
 
 
 @kernel
-def topic_term(statistics, prior, first, last, out):  # type: ignore[no-untyped-def]
-    """Add to ``out``, for each topic, sum_w ln Gamma(lam) - (lam - prior) digamma(lam) over terms first to last.
+def topic_terms(statistics, prior):  # type: ignore[no-untyped-def]
+    """For each topic sum_w ln Gamma(lam) - (lam - prior) digamma(lam) over some terms.
 
     Equals ``(gammaln(lam) - statistics * digamma(lam)).sum(axis=0)`` with lam = prior + statistics.          # B4
     """
-    size = out.size
+    size = statistics.shape[1]
+    out = np.zeros(size)
     work, used = np.empty((5, size)), np.empty(size, np.int64)
     bits = work[3:].view(np.int64)
     lam, gammas, digammas = work[0], work[1], work[2]
@@ -73,7 +95,7 @@ def topic_term(statistics, prior, first, last, out):  # type: ignore[no-untyped-
         lam[k] = prior
     log_gamma_digamma(lam, gammas, digammas, work[3:], bits, size)
     bare = gammas[0]
-    for w in range(first, last):
+    for w in range(statistics.shape[0]):
         n_used = size - size  # of the type of a size: no second version is compiled
         for k in range(size):
             extra = np.float64(statistics[w, k])
@@ -86,3 +108,4 @@ def topic_term(statistics, prior, first, last, out):  # type: ignore[no-untyped-
         log_gamma_digamma(lam, gammas, digammas, work[3:], bits, n_used)
         for i in range(n_used):
             out[used[i]] += gammas[i] - (lam[i] - prior) * digammas[i]
+    return out

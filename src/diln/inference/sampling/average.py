@@ -8,9 +8,7 @@ import numpy as np
 from diln.engine.compile import compiled
 from diln.inference.data import Array
 from diln.inference.sampling.state import State
-from diln.inference.weights.gaussian import centred
 
-NUMBERS = ("prior", "alpha", "variance")
 PRODUCTS, SQUARES = "products", "squares"  # mean of the topics' covariances, and squared deviations from it
 
 
@@ -28,49 +26,41 @@ class Average:
 
     def add(self, state: State) -> None:
         """Take a state in."""
-        for name in NUMBERS:
-            self.sums[name] = self.sums.get(name, 0.0) + getattr(state, name)
+        for name, value in state.numbers().items():
+            if isinstance(value, float):
+                self.sums[name] = self.sums.get(name, 0.0) + value
         for name, array in state.tensors().items():
-            if name == "ells":
-                self._add_locations(array.astype(np.float64))
-            elif name in self.sums:
-                self.sums[name] += array
+            before = self.sums.get(name)
+            fitted = state.weights.fitted(name, array, before)
+            if before is None:
+                self.sums[name] = fitted.copy()
             else:
-                self.sums[name] = array.copy()
+                before += fitted
         self.n_states += 1
-        self._add_products(state)
+        self._follow(state)
 
-    def _add_locations(self, ells: Array) -> None:
-        before = self.sums.get("ells")
-        self.sums["ells"] = ells if before is None else before + turned(ells, before)
-
-    def _add_products(self, state: State) -> None:
+    def _follow(self, state: State) -> None:
         size = state.n_topics
-        if not state.n_dims and not state.weighed:
-            return
-        if PRODUCTS not in self.sums:
-            self.sums |= {name: np.zeros((size, size), np.float32) for name in (PRODUCTS, SQUARES)}
-        found = (self.sums[PRODUCTS], self.sums[SQUARES])
-        if state.weighed:
-            follow(centred(state.covariance).astype(np.float32), self.n_states, *found)
-        else:
-            follow_products(np.ascontiguousarray(state.ells[:, :size]), self.n_states, *found)
+        found = {name: self.sums.get(name, np.zeros((size, size), np.float32)) for name in (PRODUCTS, SQUARES)}
+        if state.weights.follow(size, self.n_states, found[PRODUCTS], found[SQUARES]):
+            self.sums |= found
 
     def state(self, like: State) -> State:
         """The mean, in the form of this state, which is the last one; locations are turned to fit it."""
-        means: dict[str, Any] = {
-            name: value / self.n_states for name, value in self.sums.items() if name not in (PRODUCTS, SQUARES)
-        }
-        if self.n_states > 1 and like.n_dims:
-            means["ells"] = turned(means["ells"], like.ells.astype(np.float64))
-        for name, array in like.tensors().items():
-            means[name] = means[name].astype(array.dtype)
-        return State(**means, n_topics=like.n_topics, truncation=like.truncation)
+        out = like.copy()
+        for part in (out.counts, out.weights):
+            for name, array in part.tensors().items():
+                mean = self.sums[name] / self.n_states
+                fitted = out.weights.fitted(name, mean, array if self.n_states > 1 else None)
+                setattr(part, name, fitted.astype(array.dtype))
+            for name, value in part.numbers().items():
+                if isinstance(value, float):
+                    setattr(part, name, self.sums[name] / self.n_states)
+        return out
 
-    @property
-    def products(self) -> Array | None:
-        """Mean of ell_i . ell_j (n_topics, n_topics), of two states or more with locations."""
-        known = self.n_states > 1 and PRODUCTS in self.sums and "covariance" not in self.sums
+    def products(self, like: State) -> Array | None:
+        """Mean of ell_i . ell_j (n_topics, n_topics), of two states or more, where that is not the means' product."""
+        known = self.n_states > 1 and PRODUCTS in self.sums and like.weights.turns
         return mirrored(self.sums[PRODUCTS]) if known else None
 
     @property

@@ -4,82 +4,86 @@ Tokens are spread over topics by their probabilities instead of being drawn, so 
 the model alone. It predicts better than averages of draws, which take long to come by for a document.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.sparse import csr_array
 
+from diln.engine.base import Engine, run
 from diln.engine.compile import kernel
-from diln.engine.threads import Threads
-from diln.inference.data import Array, TermCounts
-from diln.inference.variational.document_step import token_step
-from diln.inference.variational.posterior import shares
-from diln.inference.weights.gate import gate_step, located, open_gate, packed_pairs
+from diln.inference.data import Array, Entries, TermCounts
+from diln.inference.variational.document_step import GammaCorpus, new_workspace, take_tokens, token_step
+from diln.inference.variational.documents import Limits
+from diln.inference.weights.gate import gate_step, new_gate, open_gate
 
 GATE_EVERY = 2  # turns from one step of a document's location to the next
 GATE_NATS = 1e-2  # a location step that promises less is the last
 
 
+class NewDocuments(NamedTuple):
+    """Documents that one call of ``fold_in_documents`` is for, and where it leaves what it finds."""
+
+    entries: Entries
+    proportions: Array  # (n_docs, n_topics)
+    locations: Array  # (n_docs, d)
+    ratio: Array  # (n_entries,) scratch
+
+
 @kernel
-def settle_documents(  # type: ignore[no-untyped-def]
-    indptr, indices, counts, topics, a0, ells, pairs, first, last, most, tolerance, proportions, locations
-):
-    """Set proportions (n_docs, n_topics) and locations (n_docs, d) of documents first to last.
+def take_turns(m, length, shard, corpus, space, gate):  # type: ignore[no-untyped-def]
+    """The turns of one document.
 
     In turn: n_k = sum over tokens of p(topic k), proportional to (a0_k + n_k) sigma(psi_k) topic_k(term)  # G9; every
-    few turns a Newton step of (u, s) given n  # D6. A document ends when the mean change of n falls below
-    ``tolerance`` and its location is at rest, or after ``most`` turns; one without tokens is left at the prior.
+    few turns a Newton step of (u, s) given n  # D6. It ends when the mean change of n falls below the tolerance and
+    its location is at rest, or after the most turns.
     """
-    size, dims = a0.size, ells.shape[0] - 1
-    gated = dims > 0
+    entries, topics, (most, tolerance) = shard.entries, corpus.topics, corpus.limits
+    n, a, theta, fresh = space.n, space.a, space.theta, space.fresh
+    start, stop = entries.indptr[m], entries.indptr[m + 1]
     real = topics.dtype.type
-    a, n = np.empty(size), np.empty(size)
-    fresh, weight = np.empty(size, topics.dtype), np.empty(size, topics.dtype)
-    ratio = np.empty(counts.size, topics.dtype)
-    bits64 = np.empty(size, np.int64)
-    powers64 = bits64.view(np.float64)
-    psi, sigma, soft = np.empty(size), np.ones(size), np.empty(size)
-    x, gradient, step, moved = np.zeros(dims + 1), np.empty(dims + 1), np.empty(dims + 1), np.empty(dims + 1)
-    rest, column = np.empty(size), np.empty((dims // 4 + 1) * 4)
-    matrix = np.zeros((dims + 1, column.size))
-    row, used = np.empty(pairs.shape[1], pairs.dtype), np.empty(size, np.int64)
+    gated = gate.x.size > 1
+    for turn in range(most):
+        for k in range(n.size):
+            theta[k] = real(a[k] * gate.sigma[k])
+        token_step(entries.indices, entries.counts, start, stop, topics, theta, fresh, shard.ratio)
+        settled = take_tokens(fresh, corpus.a0, n, a) < tolerance * length
+        if gated and (settled or turn % GATE_EVERY == GATE_EVERY - 1):
+            promised = gate_step(corpus.ells, corpus.pairs, n, a, gate)
+            settled = settled and promised < GATE_NATS
+        if settled:
+            break
+
+
+@kernel
+def fold_in_documents(shard, corpus):  # type: ignore[no-untyped-def]
+    """Set proportions and locations of a shard's documents; one without tokens is left at the prior.
+
+    A document begins with its tokens spread as the prior has them, at the origin.
+    """
+    entries, proportions, locations, _ = shard
+    a0, ells = corpus.a0, corpus.ells
+    size, dims = a0.size, ells.shape[0] - 1
+    space, gate = new_workspace(corpus.topics, corpus.integers), new_gate(ells, corpus.pairs)
+    n, a, x, sigma = space.n, space.a, gate.x, gate.sigma
     beta = 0.0
     for k in range(size):
         beta += a0[k]
-    for m in range(first, last):
-        start, stop = indptr[m], indptr[m + 1]
+    for m in range(locations.shape[0]):
+        start, stop = entries.indptr[m], entries.indptr[m + 1]
         length = 0.0
         for j in range(start, stop):
-            length += counts[j]
+            length += entries.counts[j]
         for k in range(size):
             n[k] = length * a0[k] / beta
             a[k] = a0[k] + n[k]
             sigma[k] = 1.0
         for i in range(dims):
             x[i] = 0.0
-        x[dims] = np.log(max(length, 1e-300) / beta)
-        if gated:
-            open_gate(ells, x, psi, sigma, soft, bits64, powers64)
-        for turn in range(most if stop > start else 0):
-            for k in range(size):
-                weight[k] = real(a[k] * sigma[k])
-            token_step(indices, counts, start, stop, topics, weight, fresh, ratio)
-            change = 0.0
-            for k in range(size):
-                change += abs(fresh[k] - n[k])
-            for k in range(size):
-                n[k] = fresh[k]
-                a[k] = a0[k] + n[k]
-            settled = change < tolerance * length
-            if gated and (settled or turn % GATE_EVERY == GATE_EVERY - 1):
-                promised = gate_step(
-                    ells, pairs, n, a, x, psi, sigma, soft, bits64, powers64, gradient, step, moved, matrix, row, used,
-                    rest, column,
-                )  # fmt: skip
-                settled = settled and promised < GATE_NATS
-            if settled:
-                break
-        if stop == start:
-            for k in range(size):
-                sigma[k] = 1.0
+        if stop > start:
+            x[dims] = np.log(max(length, 1e-300) / beta)
+            if dims > 0:
+                open_gate(ells, x, gate)
+            take_turns(m, length, shard, corpus, space, gate)
         total = 0.0
         for k in range(size):
             total += a[k] * sigma[k]
@@ -89,28 +93,26 @@ def settle_documents(  # type: ignore[no-untyped-def]
             locations[m, i] = x[i]
 
 
-def settle(
-    topics: Array,
-    a0: Array,
-    locations: Array,
-    counts: TermCounts | csr_array,
-    most: int,
-    tolerance: float,
-    threads: Threads,
+def step_fold_in(shard: NewDocuments, corpus: GammaCorpus) -> None:
+    """``fold_in_documents`` as an engine takes it: a function that another process finds by its name."""
+    fold_in_documents(shard, corpus)
+
+
+def fold_in(
+    topics: Array, a0: Array, locations: Array, counts: TermCounts | csr_array, limits: Limits, engine: Engine
 ) -> tuple[Array, Array]:
     """Proportions (n_docs, n_topics), whose rows sum to 1, and locations (n_docs, d), given topics (n_terms, n_topics).
 
-    ``tolerance`` is a share of a document's tokens.
+    The tolerance is a share of a document's tokens.
     """
-    batch, ells = TermCounts.of(counts), located(locations)
+    batch = TermCounts.of(counts)
     proportions, places = np.empty((len(batch), len(a0))), np.empty((len(batch), locations.shape[1]))
-    pairs = packed_pairs(ells, np.float32)
 
-    def step(number: int, first: int, last: int) -> None:
-        settle_documents(
-            batch.indptr, batch.indices, batch.counts, topics, a0, ells, pairs, first, last, most, tolerance,
-            proportions, places,
-        )  # fmt: skip
+    def shard(first: int, last: int) -> NewDocuments:
+        entries = batch.entries(first, last)
+        ratio = np.empty(len(entries.counts), topics.dtype)
+        return NewDocuments(entries, proportions[first:last], places[first:last], ratio)
 
-    threads.run(step, shares(len(batch)))
+    corpus = GammaCorpus.of(topics, a0, locations, limits)
+    run(engine, step_fold_in, [shard(*piece) for piece in batch.pieces], corpus)
     return proportions, places

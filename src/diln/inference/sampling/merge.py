@@ -8,23 +8,20 @@ import numpy as np
 
 from diln.inference.data import Array
 from diln.inference.sampling.chain import Chain
-from diln.inference.sampling.sweep import recount
+from diln.inference.sampling.state import State
 from diln.inference.sampling.tokens import NO_TOPIC
 
 
 def merge(chain: Chain, n_topics: int) -> None:
     """Make topics one, two at a time, until there are so many; the chain then is one of so many from the start."""
     state = chain.state
-    groups = groups_of(state.expected_topics, state.totals[: state.n_topics], n_topics)
+    groups = groups_of(state.expected_topics, state.tokens, n_topics)
     first = np.unique(groups)
-    weights = np.bincount(groups, state.a0[: state.n_topics])[first]
     renamed = np.full(NO_TOPIC + 1, NO_TOPIC, np.uint16)
     renamed[: len(groups)] = np.searchsorted(first, groups)
-    chain.state = state.chosen(first)
-    chain.state.a0[: len(first)] = weights
-    chain.state.truncation = len(first)
+    chain.state = State(state.counts.chosen(first), state.weights.joined(groups, first), len(first))
     chain.everything.topics[:] = renamed[chain.everything.topics]
-    recount(chain.state, chain.docs)
+    chain.recount()
 
 
 def groups_of(topics: Array, tokens: Array, n_groups: int) -> Array:

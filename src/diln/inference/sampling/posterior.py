@@ -1,25 +1,23 @@
 """What sampling has found: the mean of late states as one model, what it goes on learning from, and the states."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from diln.engine.threads import Threads
-from diln.inference.data import Array, TermCounts
-from diln.inference.posterior import Inferred, Posterior
-from diln.inference.sampling.corpus_step import Places, Prior, precisions
-from diln.inference.sampling.fold_in import settle
-from diln.inference.sampling.log_weights import LIFT
-from diln.inference.sampling.online import Running, step
-from diln.inference.sampling.state import State
-from diln.inference.variational.posterior import settled_documents
-from diln.inference.weights.gaussian import GaussianWeights
+from diln.engine.base import Engine
+from diln.inference.data import Array, TermCounts, Tokens
+from diln.inference.posterior import Inferred, OnlineStep, Posterior
+from diln.inference.sampling.state import SampledDocuments, State
+from diln.inference.stats import Stats
+from diln.inference.weights.draws import WeightDraws
 
 OVER_STATES = ("products", "spread")  # what is known of several states beside their mean
+DRAWS = 8  # of the documents of a step of a stream
+BURN = 3  # of them that do not count
 
 
 @dataclass
@@ -27,91 +25,62 @@ class SampledPosterior(Posterior):
     """A corpus as the mean of states of a chain, or as a stream has left it."""
 
     state: State
-    running: Running
-    spec: Prior  # what is learned, and the priors of it
+    sums: Stats  # over the documents that the model stands for: what a stream goes on from
+    weights: WeightDraws
     seed: int
     n_states: int = 1  # states that were averaged
     states: list[State] = field(default_factory=list)  # those kept
     products: Array | None = None  # (n_topics, n_topics) float32: mean of ell_i . ell_j over the states averaged
     spread: Array | None = None  # (n_topics, n_topics) float32: deviation of the covariance over the states averaged
     _topics: Array | None = field(default=None, init=False, repr=False)
-    _weights: GaussianWeights | None = field(default=None, init=False, repr=False)
 
     @property
     def statistics(self) -> Array:  # type: ignore[override]
         """Expected tokens of each term in each topic (n_terms, n_topics)."""
-        return self.state.table[:, : self.state.n_topics]
+        return self.state.counts.table[:, : self.state.n_topics]
 
     @property
     def prior(self) -> float:  # type: ignore[override]
         """gamma_0."""
-        return self.state.prior
+        return self.state.counts.prior
 
     @property
     def a0(self) -> Array:
         """What a document's weight of a topic is before its tokens are seen (n_topics,)."""
-        return self.weights.a0 if self.state.weighed else self.state.a0[: self.state.n_topics]
-
-    @property
-    def weights(self) -> GaussianWeights:
-        """Mean and covariance of documents' log weights, of a model that has them."""
-        if self._weights is None:
-            prior = self.spec.covariance or 0.0
-            self._weights = GaussianWeights(self.state.mean, self.state.covariance, prior, lift=LIFT)
-        return self._weights
+        return self.weights.prior_weights(self.state)
 
     @property
     def locations(self) -> Array:
         """Topic locations (n_topics, d)."""
-        return self.state.ells[:, : self.state.n_topics].T.astype(np.float64)
+        return self.weights.locations(self.state)
 
     @property
     def covariance(self) -> Array | None:
         """Covariance of the topics' log weights (n_topics, n_topics), of a model that has it."""
-        if self.state.weighed:
-            return self.weights.covariance
-        if self.products is not None:
-            return self.products.astype(np.float64)
-        return self.locations @ self.locations.T if self.state.n_dims else None
+        return self.weights.covariance(self.state) if self.products is None else self.products.astype(np.float64)
 
     @property
     def placed(self) -> NDArray[np.bool_]:
-        """For each topic whether its location is told from the origin (n_topics,).
-
-        It is where the mean location is longer than what the states are apart: where its square is more than half the
-        mean square of the location's length. Where only one location is known, that is told from the origin unless it
-        is there.
-        """
-        if self.state.weighed:
-            return np.ones(self.n_topics, bool)
-        squares = (self.locations**2).sum(axis=1)
-        return np.asarray(squares > (0 if self.products is None else np.diag(self.products) / 2))
+        """For each topic whether it takes part in correlations (n_topics,): whether it is told from the origin."""
+        return self.weights.placed(self.state, self.products)
 
     def some_spread(self) -> Array | None:
-        """The spread over states; of a stream that of the posterior, given where its documents are."""
-        if self.spread is not None:
-            return self.spread
-        if self.state.weighed:
-            return spread_of_scatter(self.weights.covariance, float(self.running.moments[0, 0]))
-        size, dims = self.state.n_topics, self.state.n_dims
-        if not dims:
-            return None
-        places = Places(self.running.precision[:size], self.running.linear[:, :size])
-        return spread_of_products(self.locations, np.linalg.inv(precisions(places, dims, self.state.variance)))
+        """The spread over states; of a stream what is expected of it."""
+        return self.weights.expected_spread(self.state, self.sums) if self.spread is None else self.spread
 
     @property
     def alpha(self) -> float | None:
         """Mass of the gamma process that the topics' weights come from, where they are learned."""
-        return self.state.alpha if self.spec.learn_weights else None
+        return self.weights.concentrations(self.state)[0]
 
     @property
     def beta(self) -> float | None:
         """Concentration of a document's weights, where they are learned."""
-        return self.state.beta if self.spec.learn_weights else None
+        return self.weights.concentrations(self.state)[1]
 
-    def refresh(self, threads: Threads) -> None:
-        """Nothing follows from the rest but the topics and the weights, which are made when they are asked for."""
-        self._topics = self._weights = None
+    def refresh(self, engine: Engine) -> None:
+        """Nothing follows from the rest but the topics, which are made when they are asked for."""
+        self._topics = None
 
     @property
     def topics(self) -> Array:
@@ -120,35 +89,41 @@ class SampledPosterior(Posterior):
             self._topics = self.state.expected_topics
         return self._topics
 
-    def infer(self, counts: TermCounts | csr_array, most: int, tolerance: float, threads: Threads) -> Inferred:
-        """Each document settled by itself, given the expected topics."""
-        if self.state.weighed:
-            documents = settled_documents(self.topics, self.weights, TermCounts.of(counts), most, tolerance, threads)
-            return Inferred(self.weights.proportions(documents), documents.locations)
-        return Inferred(*settle(self.topics, self.a0, self.locations, counts, most, tolerance, threads))
+    def infer(self, counts: TermCounts | csr_array, most: int, tolerance: float, engine: Engine) -> Inferred:
+        """Each document by itself, given the expected topics."""
+        return self.weights.fold_in(self.state, self.topics, TermCounts.of(counts), most, tolerance, engine)
 
     def draws(
-        self, counts: csr_array, most: int, tolerance: float, number: int, rng: np.random.Generator, threads: Threads
+        self, counts: csr_array, most: int, tolerance: float, number: int, rng: np.random.Generator, engine: Engine
     ) -> Iterator[tuple[Array, Array]]:
         """Topics of the states that were kept, and the documents' proportions in each."""
         if not self.states:
             raise ValueError("no state of the chain was kept; fit with keep_states, or use method='plug-in'")
         for state in self.states[-number:]:
-            one = SampledPosterior(state, self.running, self.spec, self.seed)
-            yield one.topics, one.infer(counts, most, tolerance, threads).proportions
+            one = SampledPosterior(state, self.sums, self.weights, self.seed)
+            yield one.topics, one.infer(counts, most, tolerance, engine).proportions
 
-    def learn(self, counts: csr_array, number: int, rho: float, scale: float, threads: Threads) -> float:
-        """One stochastic step, the ``number``-th, with these documents; returns the mean score of a token."""
-        self._topics = self._weights = None
+    def learn(self, counts: csr_array, step: OnlineStep, engine: Engine) -> float:
+        """Draw documents some times given the corpus, and move that towards the mean of these draws.
+
+        Returns the mean of ln p(token's term | the document's other tokens).
+        """
+        self._topics = self.products = self.spread = None
         self.states.clear()  # which know nothing of these documents
-        self.products = self.spread = None
-        return step(self.state, self.running, counts, (self.seed, number), rho, scale, self.spec, threads)
+        tokens = Tokens.of(counts)
+        docs = SampledDocuments.new(tokens, self.weights.documents(self.state, tokens.n_docs), np.arange(tokens.n_docs))
+        visited = self.weights.visit(self.state, docs, (self.seed, step.number), DRAWS, BURN, engine)
+        share = step.rho * step.scale / len(visited.late)
+        self.state.counts.move_to(tokens, visited.late, 1 - step.rho, share)
+        self.sums.move(visited.sums, 1 - step.rho, share)  # G10
+        self.weights.learn(self.state, self.sums)
+        return visited.score / max(tokens.size * len(visited.late), 1)
 
     def tensors(self) -> dict[str, Array]:
         """All arrays, by name."""
         return {
             **self.state.tensors(),
-            **self.running.tensors(),
+            **self.sums.tensors(),
             **{name: getattr(self, name) for name in OVER_STATES if getattr(self, name) is not None},
             **{f"{name}.{i}": value for i, state in enumerate(self.states) for name, value in state.tensors().items()},
         }
@@ -158,39 +133,18 @@ class SampledPosterior(Posterior):
         return {
             "state": self.state.numbers(),
             "states": [state.numbers() for state in self.states],
-            "spec": _fields(self.spec),
+            "weights": self.weights.to_json(),
             "n_states": self.n_states,
         }
 
     @classmethod
-    def restored(cls, tensors: dict[str, Array], numbers: dict[str, Any], seed: int) -> "SampledPosterior":
+    def restored(
+        cls, tensors: dict[str, Array], numbers: dict[str, Any], weights: WeightDraws, seed: int
+    ) -> "SampledPosterior":
         """Take back what ``tensors`` and ``numbers`` gave."""
-        spec: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in numbers["spec"].items()
-        }
-        running = Running(**{one.name: tensors[one.name] for one in fields(Running) if one.name in tensors})
-        states = [State.restored(tensors, one, f".{i}") for i, one in enumerate(numbers["states"])]
-        state = State.restored(tensors, numbers["state"])
+        kind = weights.state_of(tensors)
+        state = State.restored(kind, tensors, numbers["state"])
+        states = [State.restored(kind, tensors, one, f".{i}") for i, one in enumerate(numbers["states"])]
+        sums = weights.sums.restored(tensors, {})
         found = {name: tensors.get(name) for name in OVER_STATES}
-        return cls(state, running, Prior(**spec), seed, numbers["n_states"], states, **found)
-
-
-def spread_of_products(locations: Array, covariances: Array) -> Array:
-    """Deviation of ell_i . ell_j (n_topics, n_topics), independent Gaussians of means (n_topics, d) and covariances.
-
-    Its variance is ell_i' S_j ell_i + ell_j' S_i ell_j + tr S_i S_j.
-    """
-    size = len(locations)
-    flat = covariances.reshape(size, -1)
-    one_sided = np.einsum("ia,ib->iab", locations, locations).reshape(size, -1) @ flat.T
-    return np.asarray(np.sqrt(one_sided + one_sided.T + flat @ flat.T), np.float32)
-
-
-def spread_of_scatter(covariance: Array, n_docs: float) -> Array:
-    """Deviation of a covariance (n_topics, n_topics) that is learned from so many Gaussian documents."""
-    variances = np.diag(covariance)
-    return np.asarray(np.sqrt((np.outer(variances, variances) + covariance**2) / max(n_docs, 1.0)), np.float32)
-
-
-def _fields(record: Any) -> dict[str, Any]:
-    return {one.name: getattr(record, one.name) for one in fields(record)}
+        return cls(state, sums, weights, seed, numbers["n_states"], states, **found)

@@ -6,7 +6,6 @@ from diln.engine.compile import kernel
 from diln.inference.progress import in_use
 from diln.inference.sampling.chain import Chain
 from diln.inference.sampling.state import SampledDocuments
-from diln.inference.sampling.sweep import recount
 from diln.inference.sampling.tokens import MOST_TOPICS, NO_TOPIC
 from diln.prob.streams import key_of, mix
 
@@ -34,12 +33,11 @@ def tidy(chain: Chain, *, grows: bool) -> None:
     """Drop dust now and then; where topics may be added and most are in use, split them."""
     if chain.number % EVERY:
         return
-    state = chain.state
-    totals = state.totals[: state.n_topics]
+    totals = chain.state.tokens
     if not totals.any():  # documents without a token
         return
     worth = totals >= max(1.0, DUST * totals.sum())
-    if chain.prior.prunes and not worth.all():
+    if chain.prunes and not worth.all():
         chain.keep(np.flatnonzero(worth))
     if grows and chain.number >= FIRST and chain.number % (2 * EVERY) == 0:
         split(chain)
@@ -48,21 +46,17 @@ def tidy(chain: Chain, *, grows: bool) -> None:
 def split(chain: Chain) -> None:
     """Split every topic in use in two, if most are."""
     state = chain.state
-    totals = state.totals[: state.n_topics]
-    used = np.flatnonzero(in_use(totals))
+    used = np.flatnonzero(in_use(state.tokens))
     most = min(MOST_TOPICS, most_topics(chain.docs))
     if len(used) < CROWDED * state.n_topics or state.n_topics + len(used) > most:
         return
     chosen = np.concatenate([np.arange(state.n_topics), used])
     partners = np.zeros(NO_TOPIC, np.int64)
     partners[used] = state.n_topics + np.arange(len(used))
-    wider = state.chosen(chosen)
-    wider.truncation = max(state.truncation, wider.n_topics)
-    for columns in (used, partners[used]):
-        wider.a0[columns] /= 2
-    chain.state, docs = wider, chain.everything
+    chain.state, docs = state.chosen(chosen), chain.everything
+    chain.state.weights.halved(np.concatenate([used, partners[used]]), chain.state.n_topics)
     split_topics(docs.topics, docs.tokens.starts, key_of(chain.seed, chain.number, SPLITTING), partners)
-    recount(chain.state, chain.docs)
+    chain.recount()
 
 
 def most_topics(docs: SampledDocuments) -> int:

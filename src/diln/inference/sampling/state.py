@@ -1,154 +1,96 @@
 """What a chain knows of the corpus, and of its documents, at one moment."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.inference.data import Array
-from diln.inference.sampling.tokens import NO_TOPIC, Tokens, padded
-from diln.inference.weights import gate
-
-ARRAYS = ("table", "totals", "a0", "ells")
-GAUSSIAN = ("mean", "covariance")
-LEAST_WEIGHT = 1e-20  # that float32 products still hold
+from diln.inference.data import Array, Tokens
+from diln.inference.emissions.multinomial_draws import TopicCounts
+from diln.inference.sampling.tokens import NO_TOPIC, DocumentShard
+from diln.inference.stats import Stats
 
 
 @dataclass(slots=True)
 class State:
-    """The corpus: counts, weights and locations of topics. Arrays are as wide as whole lanes; what is beyond is 0."""
+    """The corpus: counts of terms in topics, and the topics' weights. Arrays are as wide as whole lanes."""
 
-    table: Array  # (n_terms, width) float32: tokens of each term in each topic
-    totals: Array  # (width,) float64: tokens of each topic
-    a0: Array  # (width,) float64: beta p
-    ells: Array  # (d, width) float32: locations; d is 0 while the gate is closed, and always without locations
-    prior: float  # gamma_0
-    alpha: float  # mass of the gamma process that a0 is drawn from
-    variance: float  # c
+    counts: TopicCounts
+    weights: Any  # Stats, as the model's weights have it
     n_topics: int  # topics that there are, empty ones too
-    truncation: int  # T: a0_k is from Gamma(alpha / T, rate)
-    mean: Array = field(default_factory=lambda: np.zeros(0))  # (n_topics,) of log weights, once documents have them
-    covariance: Array = field(default_factory=lambda: np.zeros((0, 0)))  # (n_topics, n_topics) of log weights
-
-    @classmethod
-    def empty(
-        cls, n_terms: int, n_topics: int, a0: float | Array, prior: float, alpha: float, variance: float
-    ) -> "State":
-        """A corpus without a token, its topics all alike."""
-        width = padded(n_topics)
-        weights = np.zeros(width)
-        weights[:n_topics] = a0
-        table, totals, ells = np.zeros((n_terms, width), np.float32), np.zeros(width), np.zeros((0, width), np.float32)
-        return cls(table, totals, weights, ells, prior, alpha, variance, n_topics, n_topics)
-
-    @property
-    def n_terms(self) -> int:
-        """Number of terms."""
-        return len(self.table)
-
-    @property
-    def n_dims(self) -> int:
-        """Dimensions of the locations: 0 while the gate is closed."""
-        return len(self.ells)
-
-    @property
-    def weighed(self) -> bool:
-        """Whether documents have log weights."""
-        return self.mean.size > 0
-
-    @property
-    def expected_topics(self) -> Array:
-        """The topics that the counts expect (n_terms, n_topics), in single precision."""
-        size = self.n_topics
-        inverse = 1 / (self.totals[:size] + self.n_terms * self.prior)
-        return np.ascontiguousarray((self.table[:, :size] + np.float32(self.prior)) * inverse.astype(np.float32))
 
     @property
     def width(self) -> int:
         """Columns, those beyond the topics too."""
-        return len(self.a0)
+        return self.counts.width
 
     @property
-    def beta(self) -> float:
-        """Concentration of a document's weights."""
-        return float(self.a0.sum())
+    def expected_topics(self) -> Array:
+        """The topics that the counts expect (n_terms, n_topics), in single precision."""
+        return self.counts.expected(self.n_topics)
 
-    def open(self, n_dims: int, scale: float, rng: np.random.Generator) -> None:
-        """Give the topics locations, near the origin."""
-        self.ells = np.zeros((n_dims, self.width), np.float32)
-        self.ells[:, : self.n_topics] = scale * rng.standard_normal((n_dims, self.n_topics))
+    @property
+    def tokens(self) -> Array:
+        """Tokens of each topic (n_topics,)."""
+        return self.counts.totals[: self.n_topics]
 
     def chosen(self, topics: NDArray[np.intp]) -> "State":
         """The same corpus with these topics, in this order."""
-        width = padded(len(topics))
-
-        def columns(array: Array) -> Array:
-            out = np.zeros((*array.shape[:-1], width), array.dtype)
-            out[..., : len(topics)] = array[..., topics]
-            return out
-
-        state = State(
-            columns(self.table), columns(self.totals), columns(self.a0), columns(self.ells),
-            self.prior, self.alpha, self.variance, len(topics), self.truncation,
-        )  # fmt: skip
-        if self.weighed:
-            state.mean, state.covariance = self.mean[topics], self.covariance[np.ix_(topics, topics)]
-        return state
+        return State(self.counts.chosen(topics), self.weights.chosen(topics), len(topics))
 
     def copy(self) -> "State":
         """The same in memory of its own."""
-        arrays: dict[str, Any] = {name: array.copy() for name, array in self.tensors().items()}
-        return replace(self, **arrays)
+        return State(self.counts.copy(), self.weights.copy(), self.n_topics)
 
     def tensors(self) -> dict[str, Array]:
         """The arrays by name."""
-        return {name: getattr(self, name) for name in ARRAYS + (GAUSSIAN if self.weighed else ())}
+        return {**self.counts.tensors(), **self.weights.tensors()}
 
     def numbers(self) -> dict[str, Any]:
         """The numbers by name."""
-        return {name: getattr(self, name) for name in ("prior", "alpha", "variance", "n_topics", "truncation")}
+        return {**self.counts.numbers(), **self.weights.numbers(), "n_topics": self.n_topics}
 
     @classmethod
-    def restored(cls, tensors: dict[str, Array], numbers: dict[str, Any], end: str = "") -> "State":
+    def restored(
+        cls, weights: type[Stats], tensors: dict[str, Array], numbers: dict[str, Any], end: str = ""
+    ) -> "State":
         """Take back what ``tensors`` and ``numbers`` gave, the former with this end to their names."""
-        names = [name for name in ARRAYS + GAUSSIAN if name in ARRAYS or name + end in tensors]
-        arrays: dict[str, Any] = {name: tensors[name + end] for name in names}
-        return cls(**arrays, **numbers)
+        counts = TopicCounts.restored(tensors, numbers, end)
+        return cls(counts, weights.restored(tensors, numbers, end), numbers["n_topics"])
 
 
 @dataclass(slots=True)
 class SampledDocuments:
-    """Some documents: their tokens' topics, and where they are."""
+    """Some documents: their tokens' topics, and what the model's weights know of each."""
 
     tokens: Tokens
     topics: NDArray[np.uint16]  # (n_tokens,) NO_TOPIC before the first draw
-    u: Array  # (n_docs, d) float32; (n_docs, width) log weights, once documents have them
-    s: Array  # (n_docs,) float32
+    places: Any  # a named tuple of arrays, a row for each document
     names: NDArray[np.uint64]  # (n_docs,) numbers of the streams that the documents' draws come from
 
     @classmethod
-    def new(cls, tokens: Tokens, n_dims: int, names: Array) -> "SampledDocuments":
+    def new(cls, tokens: Tokens, places: Any, names: Array) -> "SampledDocuments":
         """Documents whose tokens have no topic yet."""
-        topics = np.full(tokens.size, NO_TOPIC, np.uint16)
-        u, s = np.zeros((len(tokens), n_dims), np.float32), np.zeros(len(tokens), np.float32)
-        return cls(tokens, topics, u, s, np.asarray(names, np.uint64))
+        return cls(tokens, np.full(tokens.size, NO_TOPIC, np.uint16), places, np.asarray(names, np.uint64))
 
     def __len__(self) -> int:
-        return len(self.tokens)
+        return self.tokens.n_docs
 
     def first(self, size: int) -> "SampledDocuments":
         """The first so many documents, sharing memory."""
-        tokens = self.tokens.cut(0, size)
-        return SampledDocuments(tokens, self.topics[: tokens.size], self.u[:size], self.s[:size], self.names[:size])
+        some = self.shard(0, size)
+        return SampledDocuments(some.tokens, some.topics, some.places, some.names)
+
+    def shard(self, first: int, last: int) -> DocumentShard:
+        """Documents first to last for a step, sharing memory."""
+        tokens = self.tokens.cut(first, last)
+        start = self.tokens.starts[first]
+        places = type(self.places)(*(array[first:last] for array in self.places))
+        return DocumentShard(tokens, self.topics[start : start + tokens.size], self.names[first:last], places, first)
 
     def renamed(self, topics: NDArray[np.intp]) -> None:
         """Follow ``State.chosen``: tokens of topics that are gone have none."""
         new = np.full(NO_TOPIC + 1, NO_TOPIC, np.uint16)
         new[topics] = np.arange(len(topics))
         self.topics[:] = new[self.topics]
-
-
-def packed_pairs(ells: Array) -> Array:
-    """Products of x = (ell, 1) of each topic, packed row by row without the last: (width, d(d+1)/2 + d) float32."""
-    return gate.packed_pairs(np.vstack([ells, np.ones(ells.shape[1], np.float32)]), np.float32)

@@ -1,17 +1,14 @@
-"""Documents as lists of tokens, each with its topic, and the loop that draws those topics."""
+"""The loop that draws every token's topic, given all others."""
 
-from dataclasses import dataclass
-from math import exp, log
-from typing import Any
+from math import log
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from diln.engine.compile import kernel
 from diln.engine.fetch import fetch_row
 from diln.engine.lanes import LANES, running_sums
-from diln.prob.polya_gamma import gate_terms
+from diln.inference.data import Array, Tokens
 from diln.prob.streams import GOLD, stream, uniform32
 
 NO_TOPIC = 65535  # of a token that was not drawn yet
@@ -19,68 +16,52 @@ SMALL = 1e-200  # product of probabilities of which the logarithm is taken: one 
 MOST_TOPICS = 65520  # that fit, in whole lanes, into the 16 bits of a token's topic
 
 
-@dataclass(slots=True)
-class Tokens:
-    """Counts of some documents; the tokens of a document lie together, those of one term side by side."""
+class DocumentShard(NamedTuple):
+    """Some documents: their tokens, the topics of these, and what the model's weights know of each document."""
 
-    indptr: NDArray[np.int64]  # (n_docs + 1,) where a document's terms begin
-    indices: NDArray[np.int32]  # (n_entries,) terms
-    counts: NDArray[np.int32]  # (n_entries,) how often
-    starts: NDArray[np.int64]  # (n_docs + 1,) where a document's tokens begin
-    n_terms: int
+    tokens: Tokens
+    topics: Array  # (n_tokens,) uint16
+    names: Array  # (n_docs,) uint64: numbers of the streams that the documents' draws come from
+    places: Any  # a record of the model's weights, a row for each document
+    first: int  # number of the first document among all
+
+
+class TopicTable(NamedTuple):
+    """Counts of terms in topics, as the loop takes them."""
+
+    table: Array  # (n_terms, width) float32
+    totals: Array  # (width,) float64
+    prior: float  # gamma_0
+
+
+class Histograms(NamedTuple):
+    """What the loop adds up over documents."""
+
+    tokens: Array  # (width, J) documents that have so many tokens of a topic, all from J-1 on in the last column
+    softs: Array  # (width,) of weights with a gate, sum of ln(1 + e^psi)
+
+
+class Room(NamedTuple):
+    """Memory for loops over topics: rows, and one of integers that is seen as floats, too."""
+
+    rows: Array  # (8, width) float32
+    bits: Array  # (width,) int32
+    powers: Array  # the same memory as float32
 
     @classmethod
-    def of(cls, counts: Any) -> "Tokens":
-        """Whole counts (n_docs, n_terms) of a sparse matrix, each term once in a document."""
-        rows = csr_array(counts)
-        ends = np.concatenate([[0], np.cumsum(rows.data, dtype=np.int64)])
-        indptr = rows.indptr.astype(np.int64)
-        return cls(indptr, rows.indices.astype(np.int32), rows.data.astype(np.int32), ends[indptr], rows.shape[1])
-
-    def __len__(self) -> int:
-        return len(self.indptr) - 1
-
-    @property
-    def size(self) -> int:
-        """Number of tokens."""
-        return int(self.starts[-1])
-
-    def cut(self, first: int, last: int) -> "Tokens":
-        """Documents first to last, sharing the entries; their tokens are counted from 0."""
-        start, stop = self.indptr[first], self.indptr[last]
-        return Tokens(
-            self.indptr[first : last + 1] - start,
-            self.indices[start:stop],
-            self.counts[start:stop],
-            self.starts[first : last + 1] - self.starts[first],
-            self.n_terms,
-        )
+    def of(cls, width: int) -> "Room":
+        """Memory for so many topics."""
+        bits = np.zeros(width, np.int32)
+        return cls(np.zeros((8, width), np.float32), bits, bits.view(np.float32))
 
 
-def padded(n_topics: int) -> int:
-    """The next whole number of lanes."""
-    return -(-n_topics // LANES) * LANES
+def open_document(weights, docs, m, n, sigma, softs, room):  # type: ignore[no-untyped-def]
+    """Set what a document multiplies topics by, (a0 + n) sigma, and return what one of its own tokens adds to n.
 
-
-@kernel
-def open_gate(ells, u, s, psi):  # type: ignore[no-untyped-def]
-    """Set psi = ell . u + s. Equals ``psi[:] = ells.T @ u + s``."""
-    for k in range(psi.size):
-        psi[k] = s
-    for i in range(u.size):
-        for k in range(psi.size):
-            psi[k] += u[i] * ells[i, k]
-
-
-@kernel
-def open_wide(a0, eta, scale):  # type: ignore[no-untyped-def]
-    """Set scale = e^(eta - top), top being the largest eta of a topic with a0 above 0."""
-    top = -np.inf
-    for k in range(a0.size):
-        if a0[k] > 0:
-            top = max(top, eta[k])
-    for k in range(a0.size):
-        scale[k] = exp(eta[k] - top) if a0[k] > 0 else 0.0
+    A model's weights say how, for their own record, with ``numba.extending.overload``: sets ``n`` and ``sigma``
+    (width,), and may add to ``softs`` (width,). ``weights`` has a field ``a0``.
+    """
+    raise NotImplementedError
 
 
 @kernel
@@ -112,60 +93,42 @@ def pick(sums, x):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def draw_topics(  # type: ignore[no-untyped-def]
-    indptr, indices, counts, starts, topics, first, last,
-    a0, ells, u, s,
-    table, totals, prior, learning, key, names,
-    histogram, softs, scratch, bits, powers,
-):  # fmt: skip
+def draw_topics(docs, first, last, weights, known, learning, key, sums, room):  # type: ignore[no-untyped-def]
     """Draw the topic of every token of documents first to last, given all others.
 
-    p(topic k) is proportional to (a0_k + n_mk) sigma(psi_mk) (n_kw + prior) / (n_k + V prior), the token itself left
-    out. Where ``u`` has a column for each topic, and not for each row of ``ells``, these are log weights, and
-    a0_k e^u_mk takes the place of the first two factors.  # G1
+    p(topic k) is proportional to (a0_k + n_mk) sigma_mk (n_kw + prior) / (n_k + V prior), the token itself left out;
+    the first two factors are as ``open_document`` sets them for the model's weights.  # G1
 
-    Where ``learning``, ``table`` (n_terms, n_topics) and ``totals`` (n_topics,) are the corpus' counts and follow every
-    draw; else they are given and stay. Randomness is that of stream ``names[m]`` under ``key``. Adds to ``histogram``
-    (n_topics, J) how often a document has so many tokens of a topic (all from J-1 on in the last column), and to
-    ``softs`` (n_topics,) the documents' ln(1 + e^psi). Returns the sum of ln p(token's term | all other tokens).
+    Where ``learning``, the table and totals of ``known`` are the corpus' counts and follow every draw; else they are
+    given and stay. Randomness is that of stream ``names[m]`` under ``key``. Adds to ``sums`` (Histograms). Returns the
+    sum of ln p(token's term | all other tokens).
     """
-    n, q, psi, sigma, soft, rate, inverse, sums = (
-        scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5], scratch[6], scratch[7]
-    )  # fmt: skip
+    tokens, topics, a0, totals = docs.tokens, docs.topics, weights.a0, known.totals
+    rows, histogram = room.rows, sums.tokens
+    n, q, sigma, inverse, running = rows[0], rows[1], rows[3], rows[6], rows[7]
     real = np.float32
-    size, one, low = n.size, real(1), real(prior)
-    base = real(table.shape[0] * prior)
+    size, one, low = n.size, real(1), real(known.prior)
+    base = real(known.table.shape[0] * known.prior)
     most = histogram.shape[1] - 1
-    weighed = u.shape[1] > ells.shape[0]
-    own = real(0) if weighed else one  # what a token of the document adds to its weight of the topic
     for k in range(size):
         inverse[k] = one / (real(totals[k]) + base)
     score = 0.0
     for m in range(first, last):
-        if starts[m] == starts[m + 1]:
+        if tokens.starts[m] == tokens.starts[m + 1]:
             continue
-        state = stream(key, names[m])
-        if weighed:
-            open_wide(a0, u[m], sigma)
-            for k in range(size):
-                n[k] = 0
-        else:
-            open_gate(ells, u[m], s[m], psi)
-            gate_terms(psi, sigma, soft, rate, bits, powers, size)
-            for k in range(size):
-                softs[k] += soft[k]
-            count_topics(topics, starts[m], starts[m + 1], n)
+        state = stream(key, docs.names[m])
+        own = open_document(weights, docs, m, n, sigma, sums.softs, room)  # type: ignore[no-untyped-call]
         weight, likelihood = 0.0, 1.0
         for k in range(size):
             q[k] = (a0[k] + n[k]) * sigma[k] * inverse[k]
         for k in range(size):
             weight += (a0[k] + n[k]) * sigma[k]
-        t = starts[m]
-        for e in range(indptr[m], indptr[m + 1]):
-            row = table[indices[e]]
-            if e + 1 < indptr[last]:
-                fetch_row(table, indices[e + 1])
-            for _ in range(counts[e]):
+        t = tokens.starts[m]
+        for e in range(tokens.indptr[m], tokens.indptr[m + 1]):
+            row = known.table[tokens.indices[e]]
+            if e + 1 < tokens.indptr[last]:
+                fetch_row(known.table, tokens.indices[e + 1])
+            for _ in range(tokens.counts[e]):
                 k = topics[t] + 0  # as wide as other places in a row
                 if k != NO_TOPIC:
                     n[k] -= own
@@ -175,16 +138,16 @@ def draw_topics(  # type: ignore[no-untyped-def]
                         totals[k] -= 1.0
                         inverse[k] = one / (real(totals[k]) + base)
                     q[k] = (a0[k] + n[k]) * sigma[k] * inverse[k]
-                running_sums(q, row, low, sums, size)
+                running_sums(q, row, low, running, size)
                 total = real(0)
                 for j in range(size - LANES, size):
-                    total += sums[j]
+                    total += running[j]
                 likelihood *= float(total / weight)
                 if likelihood < SMALL:
                     score += log(likelihood)
                     likelihood = 1.0
                 state += GOLD
-                k = pick(sums, uniform32(state) * total)
+                k = pick(running, uniform32(state) * total)
                 topics[t] = k
                 n[k] += own
                 weight += own * sigma[k]

@@ -5,9 +5,12 @@ Topic k's location maximises, over documents m with covariates u_m and offsets s
     sum_m [ n_mk psi_mk - a_mk ln(1 + e^psi_mk) ] - |ell_k|^2 / (2 c),   psi_mk = ell_k . u_m + s_m         # D10
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from diln.engine.compile import kernel
+from diln.inference.data import Array
 from diln.inference.weights.gate import solve_in_place
 from diln.prob.gamma import sigmoid_softplus
 
@@ -16,27 +19,63 @@ HALVINGS = 12
 SAFE = 0.6  # change of psi, below ln 2
 
 
-@kernel
-def topic_values(  # type: ignore[no-untyped-def]
-    n, a0, covariates, offsets, ell, precision, scale, slopes, gradient, matrix, work, weighted, bits
-):
-    """Objective of one topic's location and, if ``slopes``, its gradient and its negative Hessian (lower triangle).
+class LocatedDocuments(NamedTuple):
+    """Where documents are, and how they and the prior count.
 
-    ``covariates`` (d, n_docs) are the documents' locations, in the precision that the Hessian is summed in; sums over
-    documents are multiplied by ``scale``, the prior is not. ``work`` (5, TILE), ``weighted`` (TILE,) like covariates
-    and ``bits`` (TILE,) are scratch. Documents without tokens have covariates of 0 and an offset far below 0, and so
-    no part in it.
+    Documents without tokens have covariates of 0 and an offset far below 0, and so no part in it.
     """
+
+    covariates: Array  # (d, n_docs) locations u, in the precision that the Hessian is summed in
+    offsets: Array  # (n_docs,) intercepts s
+    longest: float  # the largest |u_m|
+    precision: float  # 1/c of the prior
+    scale: float  # what sums over documents are multiplied by; the prior is not
+
+
+class TopicShard(NamedTuple):
+    """Topics that one call of ``location_step`` is for."""
+
+    tokens: Array  # (n_topics, n_docs) expected tokens n
+    a0: Array  # (n_topics,)
+    ells: Array  # (n_topics, d) their locations
+    moved: Array  # (n_topics, d) where the step leaves the new ones
+
+
+class Slopes(NamedTuple):
+    """Gradient and Hessian of a topic's location, and where they are computed."""
+
+    gradient: Array  # (d,)
+    matrix: Array  # (d, at least d) negative Hessian, lower triangle
+    work: Array  # (5, TILE)
+    weighted: Array  # (TILE,) like covariates
+    bits: Array  # (TILE,) of integers
+
+
+@kernel
+def new_slopes(covariates):  # type: ignore[no-untyped-def]
+    """Memory for gradients and Hessians."""
+    dims = covariates.shape[0]
+    matrix = np.zeros((dims, (dims + 3) // 4 * 4))
+    return Slopes(
+        np.empty(dims), matrix, np.empty((5, TILE)), np.empty(TILE, covariates.dtype), np.empty(TILE, np.int64)
+    )  # fmt: skip
+
+
+@kernel
+def topic_values(n, a0, ell, documents, sloped, slopes):  # type: ignore[no-untyped-def]
+    """Objective of one topic's location and, if ``sloped``, its gradient and its negative Hessian (lower triangle)."""
+    covariates, offsets, _, precision, scale = documents
+    gradient, matrix, work, weighted, bits = slopes
     real = covariates.dtype.type
-    dims, documents = covariates.shape
+    dims, n_docs = covariates.shape
     psi, sigma, soft, rest, curvature = work[0], work[1], work[2], work[3], work[4]
     powers = bits.view(np.float64)
     value = 0.0
-    if slopes:
+    if sloped:
         gradient[:] = 0.0
         matrix[:] = 0.0
-    for first in range(0, documents, TILE):
-        size = min(TILE, documents - first)
+    for first in range(0, n_docs, TILE):
+        size = min(TILE, n_docs - first)
         for m in range(size):
             psi[m] = offsets[first + m]
         for i in range(dims):
@@ -47,7 +86,7 @@ def topic_values(  # type: ignore[no-untyped-def]
             tokens = np.float64(n[first + m])
             a = a0 + tokens
             value += tokens * psi[m] - a * soft[m]
-        if not slopes:
+        if not sloped:
             continue
         for m in range(size):
             a = a0 + np.float64(n[first + m])
@@ -68,7 +107,7 @@ def topic_values(  # type: ignore[no-untyped-def]
     value *= scale
     for i in range(dims):
         value -= 0.5 * precision * ell[i] * ell[i]
-        if slopes:
+        if sloped:
             gradient[i] = scale * gradient[i] - precision * ell[i]
             for j in range(i + 1):
                 matrix[i, j] *= scale
@@ -77,35 +116,28 @@ def topic_values(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def location_step(  # type: ignore[no-untyped-def]
-    tokens, a0, covariates, offsets, longest, precision, scale, first, last, ells, out
-):
-    """Set ``out`` of topics first to last to a Newton step from ``ells`` (n_topics, d), halved until it does not hurt.
+def location_step(shard, documents):  # type: ignore[no-untyped-def]
+    """Set ``moved`` of a shard's topics to a Newton step from where they are, halved until it does not hurt.
 
-    ``tokens`` (n_topics, n_docs) are the expected tokens n, ``longest`` is the largest |u_m|. A step that moves no psi
-    by ln 2 cannot hurt and is not checked: curvatures change by less than a factor of 2 along it, since
-    |d ln sigma(1-sigma) / d psi| <= 1.
+    A step that moves no psi by ln 2 cannot hurt and is not checked: curvatures change by less than a factor of 2 along
+    it, since |d ln sigma(1-sigma) / d psi| <= 1.
     """
-    dims = covariates.shape[0]
-    gradient, step, moved, column = np.empty(dims), np.empty(dims), np.empty(dims), np.empty((dims + 3) // 4 * 4)
-    matrix = np.zeros((dims, column.size))
-    work, weighted, bits = np.empty((5, TILE)), np.empty(TILE, covariates.dtype), np.empty(TILE, np.int64)
+    tokens, a0, ells, out = shard
+    dims, longest = ells.shape[1], documents.longest
+    slopes, step, moved = new_slopes(documents.covariates), np.empty(dims), np.empty(dims)
+    column = np.empty(slopes.matrix.shape[1])
     before = 0.0
-    for k in range(first, last):
-        n = tokens[k]
+    for k in range(a0.size):
         for i in range(dims):
             moved[i] = ells[k, i]
             out[k, i] = ells[k, i]
         for turn in range(1 + HALVINGS):
-            slopes = turn == 0
-            value = topic_values(
-                n, a0[k], covariates, offsets, moved, precision, scale, slopes, gradient, matrix, work, weighted, bits
-            )
-            if slopes:
+            value = topic_values(tokens[k], a0[k], moved, documents, turn == 0, slopes)
+            if turn == 0:
                 before = value
                 for i in range(dims):
-                    step[i] = gradient[i]
-                solve_in_place(matrix, step, column)
+                    step[i] = slopes.gradient[i]
+                solve_in_place(slopes.matrix, step, column)
                 length = 0.0
                 for i in range(dims):
                     length += step[i] * step[i]
@@ -119,3 +151,8 @@ def location_step(  # type: ignore[no-untyped-def]
                 break
             for i in range(dims):
                 moved[i] = ells[k, i] + 0.5**turn * step[i]
+
+
+def step_locations(shard: TopicShard, documents: LocatedDocuments) -> None:
+    """``location_step`` as an engine takes it: a function that another process finds by its name."""
+    location_step(shard, documents)

@@ -9,11 +9,14 @@ which is Blei and Lafferty's bound with zeta, the point of its tangent, at its o
 """
 
 from math import exp, log
+from typing import NamedTuple
 
 import numpy as np
 
 from diln.engine.compile import kernel
+from diln.inference.data import Array
 from diln.inference.variational.document_step import token_step, word_term
+from diln.inference.variational.documents import DocumentShard, Limits
 
 NATS = 1e-2  # a step of log weights that promises less is the last
 CONJUGATE = 8  # directions of a step at most
@@ -118,12 +121,37 @@ def direction(precision, share, length, gradient, step, pushed, work):  # type: 
             ahead[k] = scaled[k] + slope / before * ahead[k]
 
 
-@kernel
-def mean_step(precision, n, length, x, spread, off, pull, share, gradient, step, pushed, moved, work):  # type: ignore[no-untyped-def]
-    """One Newton step of lambda = x, halved until f does not fall.
+class LogWeights(NamedTuple):
+    """q(eta) of one document, and where a step of it is computed; all but the last (n_topics,)."""
 
-    off, pull and share are those of x, before and after. Returns what a full step promised, in nats.  # C2
+    x: Array  # lambda, the means
+    spread: Array  # nu^2, the variances
+    off: Array  # lambda - mu
+    pull: Array  # P (lambda - mu)
+    share: Array  # softmax(lambda + nu^2/2)
+    gradient: Array
+    step: Array
+    pushed: Array  # P step
+    moved: Array
+    work: Array  # (4, n_topics)
+
+
+@kernel
+def new_log_weights(size):  # type: ignore[no-untyped-def]
+    """Memory for the log weights of documents."""
+    return LogWeights(
+        np.empty(size), np.empty(size), np.empty(size), np.empty(size), np.empty(size),
+        np.empty(size), np.empty(size), np.empty(size), np.empty(size), np.empty((4, size)),
+    )  # fmt: skip
+
+
+@kernel
+def mean_step(precision, n, length, q):  # type: ignore[no-untyped-def]
+    """One Newton step of lambda, halved until f does not fall.
+
+    off, pull and share are those of lambda, before and after. Returns what a full step promised, in nats.  # C2
     """
+    x, spread, off, pull, share, gradient, step, pushed, ahead, work = q
     size = x.size
     before = mean_value(x, spread, n, length, off, pull, share)
     for k in range(size):
@@ -131,7 +159,7 @@ def mean_step(precision, n, length, x, spread, off, pull, share, gradient, step,
     direction(precision, share, length, gradient, step, pushed, work)
     promised = dot(gradient, step)
     part = 1.0
-    ahead, away, turned = moved, work[0], work[1]
+    away, turned = work[0], work[1]
     for _ in range(HALVINGS):
         for k in range(size):
             ahead[k] = x[k] + part * step[k]
@@ -173,78 +201,110 @@ def variance_step(precision, length, x, spread, share):  # type: ignore[no-untyp
     soften(x, spread, share)
 
 
+class GaussianCorpus(NamedTuple):
+    """What the document step takes as given, of weights whose logarithms are Gaussian."""
+
+    topics: Array  # (n_terms, n_topics) exp E ln eta, or expected topics
+    mean: Array  # (n_topics,) mu
+    precision: Array  # (n_topics, n_topics) P
+    lift: float  # 0 where the bound is to rise, for which theta is e^(E eta), or 1/2, for which theta is E e^eta
+    limits: Limits
+
+
 @kernel
-def log_weight_steps(  # type: ignore[no-untyped-def]
-    indptr, indices, counts, topics, mean, precision, lift, first, last, most, tolerance,
-    tokens, locations, spreads, theta, ratio, terms,
-):  # fmt: skip
-    """Optimise q(C) and q(eta) of documents first to last, from the means (locations) and variances (spreads) given.
+def take_log_weights(n, length, fresh, q, corpus):  # type: ignore[no-untyped-def]
+    """Set n to the fresh ones, and take a step of q given them. Returns what the step of the means promised."""
+    total = 0.0
+    for k in range(n.size):
+        total += fresh[k]
+    part = length / total if total > 0.0 else 1.0  # n of single precision do not quite add up to N: what is missing
+    for k in range(n.size):  # of a long document would move all log weights alike, without end
+        n[k] = part * fresh[k]
+    promised = mean_step(corpus.precision, n, length, q)
+    variance_step(corpus.precision, length, q.x, q.spread, q.share)
+    return promised
 
-    In turn: theta = e^(lambda + lift nu^2); n by ``token_step``; ``mean_step``; ``variance_step``. A document ends when
-    the mean change of n falls below ``tolerance`` and its log weights are at rest, or after ``most`` turns. One without
-    tokens is left with the prior's mean and 1/P_kk, the variances of each log weight given the others, and says
-    nothing: its terms are 0.
 
-    ``lift`` is 0 where the bound is to rise, for which theta is e^(E eta), or 1/2, for which theta is E e^eta.
+@kernel
+def leave_at_prior(m, shard, corpus):  # type: ignore[no-untyped-def]
+    """A document without tokens: the prior's mean, and 1/P_kk, the variances of each log weight given the others."""
+    tokens, locations, _, spreads = shard.beliefs
+    real = corpus.topics.dtype.type
+    for k in range(corpus.mean.size):
+        tokens[m, k] = real(0)
+        shard.theta[m, k] = real(0)
+        locations[m, k] = corpus.mean[k]
+        spreads[m, k] = 1.0 / corpus.precision[k, k]
+    for i in range(4):
+        shard.terms[m, i] = 0.0
 
-    Sets tokens (n), locations, spreads, theta and ratio of the last token step, and terms: B1, E ln p(C | eta), and
-    E ln p(eta) + H[q(eta)] without what all documents share.  # C1
+
+@kernel
+def take_log_weight_turns(m, n, length, theta, fresh, q, shard, corpus):  # type: ignore[no-untyped-def]
+    """The turns of one document: theta = e^(lambda + lift nu^2); n by ``token_step``; ``mean_step``; ``variance_step``.
+
+    It ends when the mean change of n falls below the tolerance and its log weights are at rest, or after the most
+    turns.
     """
-    real = topics.dtype.type
-    size = mean.size
-    n, x, spread, off, pull = np.zeros(size), np.empty(size), np.empty(size), np.empty(size), np.empty(size)
-    share, gradient, step, pushed, moved = (
-        np.empty(size), np.empty(size), np.empty(size), np.empty(size), np.empty(size)
-    )  # fmt: skip
-    fresh, weight, work = np.zeros(size, topics.dtype), np.zeros(size, topics.dtype), np.empty((4, size))
-    for m in range(first, last):
-        start, stop = indptr[m], indptr[m + 1]
+    entries, tokens, lift, (most, tolerance) = shard.entries, shard.beliefs.tokens, corpus.lift, corpus.limits
+    real, size = corpus.topics.dtype.type, n.size
+    start, stop = entries.indptr[m], entries.indptr[m + 1]
+    for _ in range(most):
+        top = -np.inf
+        for k in range(size):
+            top = max(top, q.x[k] + lift * q.spread[k])
+        for k in range(size):
+            theta[k] = real(exp(q.x[k] + lift * q.spread[k] - top))
+        token_step(entries.indices, entries.counts, start, stop, corpus.topics, theta, fresh, shard.ratio)
+        change = 0.0
+        for k in range(size):
+            change += abs(fresh[k] - tokens[m, k])
+        for k in range(size):
+            tokens[m, k] = fresh[k]
+        promised = take_log_weights(n, length, fresh, q, corpus)
+        if change < tolerance * size and promised < NATS:
+            break
+
+
+@kernel
+def log_weight_steps(shard, corpus):  # type: ignore[no-untyped-def]
+    """Optimise q(C) and q(eta) of a shard's documents, from the means (locations) and variances (spreads) it has.
+
+    Sets its beliefs, theta and ratio of the last token step, and terms: B1, E ln p(C | eta), and E ln p(eta) +
+    H[q(eta)] without what all documents share. A document without tokens says nothing: its terms are 0.  # C1
+    """
+    entries, (_, locations, _, spreads), precision = shard.entries, shard.beliefs, corpus.precision
+    size = corpus.mean.size
+    n, q = np.zeros(size), new_log_weights(size)
+    fresh, theta = np.zeros(size, corpus.topics.dtype), np.zeros(size, corpus.topics.dtype)
+    for m in range(locations.shape[0]):
+        start, stop = entries.indptr[m], entries.indptr[m + 1]
         if stop == start:
-            for k in range(size):
-                tokens[m, k] = real(0)
-                theta[m, k] = real(0)
-                locations[m, k] = mean[k]
-                spreads[m, k] = 1.0 / precision[k, k]
-            for i in range(4):
-                terms[m, i] = 0.0
+            leave_at_prior(m, shard, corpus)
             continue
         length = 0.0
         for j in range(start, stop):
-            length += counts[j]
+            length += entries.counts[j]
         for k in range(size):
-            x[k] = locations[m, k]
-            spread[k] = spreads[m, k]
-            off[k] = x[k] - mean[k]
-        times(precision, off, pull)
-        for _ in range(most):
-            top = -np.inf
-            for k in range(size):
-                top = max(top, x[k] + lift * spread[k])
-            for k in range(size):
-                weight[k] = real(exp(x[k] + lift * spread[k] - top))
-            token_step(indices, counts, start, stop, topics, weight, fresh, ratio)
-            change, total = 0.0, 0.0
-            for k in range(size):
-                change += abs(fresh[k] - tokens[m, k])
-                total += fresh[k]
-            part = length / total if total > 0.0 else 1.0  # n of single precision do not quite add up to N: what is
-            for k in range(size):  # missing of a long document would move all log weights alike, without end
-                n[k] = part * fresh[k]
-                tokens[m, k] = fresh[k]
-            promised = mean_step(
-                precision, n, length, x, spread, off, pull, share, gradient, step, pushed, moved, work
-            )  # fmt: skip
-            variance_step(precision, length, x, spread, share)
-            if change < tolerance * size and promised < NATS:
-                break
+            q.x[k] = locations[m, k]
+            q.spread[k] = spreads[m, k]
+            q.off[k] = q.x[k] - corpus.mean[k]
+        times(precision, q.off, q.pull)
+        take_log_weight_turns(m, n, length, theta, fresh, q, shard, corpus)
         for k in range(size):
-            theta[m, k] = weight[k]
-            locations[m, k] = x[k]
-            spreads[m, k] = spread[k]
-        terms[m, 0] = word_term(counts, start, stop, ratio, weight, fresh)
-        terms[m, 1] = dot(n, x) - length * soften(x, spread, share)
-        prior = dot(off, pull)
+            shard.theta[m, k] = theta[k]
+            locations[m, k] = q.x[k]
+            spreads[m, k] = q.spread[k]
+        terms = shard.terms[m]
+        terms[0] = word_term(entries.counts, start, stop, shard.ratio, theta, fresh)
+        terms[1] = dot(n, q.x) - length * soften(q.x, q.spread, q.share)
+        prior = dot(q.off, q.pull)
         for k in range(size):
-            prior += precision[k, k] * spread[k] - log(spread[k])
-        terms[m, 2] = -0.5 * prior
-        terms[m, 3] = 0.0
+            prior += precision[k, k] * q.spread[k] - log(q.spread[k])
+        terms[2] = -0.5 * prior
+        terms[3] = 0.0
+
+
+def step_log_weights(shard: DocumentShard, corpus: GaussianCorpus) -> None:
+    """``log_weight_steps`` as an engine takes it: a function that another process finds by its name."""
+    log_weight_steps(shard, corpus)

@@ -2,21 +2,59 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import digamma, gammaln
 
-from diln.engine.threads import Threads, cut
+from diln.engine.base import Engine, run
+from diln.engine.threads import cut
 from diln.inference.data import Array, TermCounts
-from diln.inference.emissions.multinomial import expected_topics, gather_statistics, topic_term
-from diln.inference.posterior import Inferred, Posterior
-from diln.inference.variational.documents import Documents, Summary, Visit, whole_like
+from diln.inference.emissions.multinomial import (
+    TermShard,
+    TokenSteps,
+    expected_topics,
+    gather_statistics,
+    topic_terms,
+)
+from diln.inference.posterior import Inferred, OnlineStep, Posterior
+from diln.inference.variational.documents import DocumentBeliefs, DocumentShard, DocumentSums, Limits, integers_like
 from diln.inference.weights.base import Weights
 
 TERMS_AT_ONCE = 512
 LARGEST = 80.0  # exponent that float32 can take, of an empty topic with next to no prior
 SLAB = 8192  # documents whose token steps are kept until the topics have gathered from them
+
+
+class TopicRows(NamedTuple):
+    """Terms whose expectations one call of a step is for."""
+
+    statistics: Array  # (n_terms, n_topics)
+    expected: Array  # (n_terms, n_topics) exp E ln eta, which it sets
+
+
+class TopicPrior(NamedTuple):
+    """What the expectations of all terms share."""
+
+    prior: float
+    scale: Array  # (n_topics,)
+    integers: Array
+
+
+def step_expected(shard: TopicRows, shared: TopicPrior) -> None:
+    """``expected_topics`` of some terms."""
+    expected_topics(shard.statistics, shared.prior, shared.scale, shared.integers, shard.expected)
+
+
+def step_topic_terms(statistics: Array, prior: float) -> Array:
+    """``topic_terms`` of some terms."""
+    return np.asarray(topic_terms(statistics, prior))
+
+
+def step_statistics(shard: TermShard, steps: TokenSteps) -> None:
+    """``gather_statistics`` of some terms."""
+    gather_statistics(shard, steps)
 
 
 @dataclass
@@ -60,110 +98,108 @@ class VariationalPosterior(Posterior):
         """All arrays, by name."""
         return {"statistics": self.statistics, **self.weights.tensors()}
 
-    def refresh(self, threads: Threads) -> None:
+    @property
+    def _pieces(self) -> list[tuple[int, int]]:
+        return cut(self.n_terms, TERMS_AT_ONCE)
+
+    def refresh(self, engine: Engine) -> None:
         """Bring exp E ln eta up to date."""
         scale = np.exp(np.minimum(-digamma(self.n_terms * self.prior + self.topic_tokens), LARGEST))
-        whole = whole_like(self.statistics)
+        shards = [TopicRows(self.statistics[first:last], self.expected[first:last]) for first, last in self._pieces]
+        run(engine, step_expected, shards, TopicPrior(self.prior, scale, integers_like(self.statistics)))
 
-        def step(number: int, first: int, last: int) -> None:
-            expected_topics(self.statistics, self.prior, scale, first, last, self.expected, whole)
-
-        threads.run(step, cut(self.n_terms, TERMS_AT_ONCE))
-
-    def topic_term(self, threads: Threads) -> float:
+    def topic_term(self, engine: Engine) -> float:
         """E ln p(eta) + H[q(eta)]."""  # B4
-        pieces = cut(self.n_terms, TERMS_AT_ONCE)
-        sums = np.zeros((len(pieces), self.n_topics))
-
-        def step(number: int, first: int, last: int) -> None:
-            topic_term(self.statistics, self.prior, first, last, sums[number])
-
-        threads.run(step, pieces)
+        shards = [self.statistics[first:last] for first, last in self._pieces]
+        sums = sum(engine.map(step_topic_terms, shards, self.prior), start=np.zeros(self.n_topics))
         base, tokens = self.n_terms * self.prior, self.topic_tokens
         whole = gammaln(base) - self.n_terms * gammaln(self.prior) - gammaln(base + tokens)
-        return float((whole + sums.sum(axis=0) + tokens * digamma(base + tokens)).sum())
+        return float((whole + sums + tokens * digamma(base + tokens)).sum())
 
     def visit(
-        self, counts: TermCounts | csr_array, documents: Documents, most: int, tolerance: float, threads: Threads
-    ) -> "Visited":
-        """The document step of all documents of ``counts``, each starting from ``documents``, which it changes."""
-        return visit_documents(self.expected, self.weights, TermCounts.of(counts), documents, most, tolerance, threads)
+        self, counts: TermCounts | csr_array, beliefs: DocumentBeliefs, limits: Limits, engine: Engine
+    ) -> "VisitedDocuments":
+        """The document step of all documents of ``counts``, each starting from ``beliefs``, which it changes."""
+        return visit_documents(self.expected, self.weights, TermCounts.of(counts), beliefs, limits, engine)
 
     def gather(
-        self, counts: TermCounts | csr_array, visited: "Visited", keep: float, share: float, threads: Threads
+        self, counts: TermCounts | csr_array, visited: "VisitedDocuments", keep: float, share: float, engine: Engine
     ) -> None:
         """Statistics <- keep * statistics + share * expected tokens of the visited documents."""
         by_term = TermCounts.of(counts).by_term
-        ratio, theta = visited.ratio, visited.theta
 
-        def step(number: int, first: int, last: int) -> None:
-            gather_statistics(
-                by_term.indptr, by_term.indices, by_term.data, ratio, theta, self.expected,
-                first, last, share, keep, self.statistics,
-            )  # fmt: skip
+        def shard(first: int, last: int) -> TermShard:
+            indptr = by_term.indptr[first : last + 1]
+            entries = slice(indptr[0], indptr[-1])
+            places = by_term.indices[entries], by_term.data[entries]
+            return TermShard(indptr - indptr[0], *places, self.expected[first:last], self.statistics[first:last])
 
-        threads.run(step, cut(self.n_terms, TERMS_AT_ONCE))
+        steps = TokenSteps(visited.ratio, visited.theta, share, keep)
+        run(engine, step_statistics, [shard(*piece) for piece in self._pieces], steps)
 
-    def settled(self, counts: TermCounts | csr_array, most: int, tolerance: float, threads: Threads) -> Documents:
-        """The document step of documents seen for the first time; the expectations must be up to date."""
-        return settled_documents(self.expected, self.weights, TermCounts.of(counts), most, tolerance, threads)
+    def learn(self, counts: csr_array, step: OnlineStep, engine: Engine) -> None:
+        """Algorithm 2: visit these documents as if new, then move the corpus by rho towards them."""
+        self.refresh(engine)
+        batch, rho = TermCounts.of(counts), step.rho
+        beliefs = self.weights.start(batch.lengths, self.statistics.dtype)
+        visited = self.visit(batch, beliefs, Limits(step.most, step.tolerance), engine)
+        self.gather(batch, visited, 1 - rho, rho * step.scale, engine)  # S2
+        self.weights.update(visited.sums, beliefs, rho, step.scale, engine)  # S3, S4
 
-    def infer(self, counts: TermCounts | csr_array, most: int, tolerance: float, threads: Threads) -> Inferred:
+    def infer(self, counts: TermCounts | csr_array, most: int, tolerance: float, engine: Engine) -> Inferred:
         """Documents seen for the first time, each as if alone; an empty one gets the proportions of the prior."""
-        documents = self.settled(counts, most, tolerance, threads)
-        return Inferred(self.weights.proportions(documents), documents.locations)
+        beliefs = self.first_beliefs(counts, Limits(most, tolerance), engine)
+        return Inferred(self.weights.proportions(beliefs), beliefs.locations)
+
+    def first_beliefs(self, counts: TermCounts | csr_array, limits: Limits, engine: Engine) -> DocumentBeliefs:
+        """The document step of documents seen for the first time; the expectations must be up to date."""
+        return first_beliefs(self.expected, self.weights, TermCounts.of(counts), limits, engine)
 
     def draws(
-        self, counts: csr_array, most: int, tolerance: float, number: int, rng: np.random.Generator, threads: Threads
+        self, counts: csr_array, most: int, tolerance: float, number: int, rng: np.random.Generator, engine: Engine
     ) -> Iterator[tuple[Array, Array]]:
         """Draws from q: topics (n_terms, n_topics) and the documents' proportions (n_docs, n_topics)."""  # P1
-        documents = self.settled(counts, most, tolerance, threads)
+        beliefs = self.first_beliefs(counts, Limits(most, tolerance), engine)
         lam = self.statistics.astype(np.float64) + self.prior
-        draw = self.weights.drawing(documents, rng)
+        draw = self.weights.drawing(beliefs, rng)
         for _ in range(number):
             eta = rng.standard_gamma(lam) + np.finfo(float).tiny
             weights = draw()
             yield eta / eta.sum(axis=0), weights / weights.sum(axis=1, keepdims=True)
 
 
-@dataclass(slots=True)
-class Visited:
+class VisitedDocuments(NamedTuple):
     """What a document step leaves behind."""
 
-    summary: Summary
+    sums: DocumentSums
     theta: Array  # (n_docs, n_topics) proportional to exp E ln Z, as in the last token step
     ratio: Array  # (n_entries,) count / normaliser of each term of each document
 
 
-def shares(n_docs: int) -> list[tuple[int, int]]:
-    """Documents of each call of a thread, whose sums are added in this order: some sixty calls, of 16 to 256 each."""
-    return cut(n_docs, min(256, max(16, n_docs // 64)))
-
-
 def visit_documents(
-    topics: Array,
-    weights: Weights,
-    batch: TermCounts,
-    documents: Documents,
-    most: int,
-    tolerance: float,
-    threads: Threads,
-) -> Visited:
-    """The document step given topics (n_terms, n_topics), each document starting from ``documents``, which change."""
-    n_topics, pieces = topics.shape[1], shares(len(documents))
-    theta, ratio = np.empty_like(documents.tokens), np.empty(len(batch.indices), topics.dtype)
-    terms, (tables, lifts) = np.zeros((len(documents), 4)), np.zeros((2, len(pieces), n_topics))
-    step = weights.step(Visit(batch, topics, documents, most, tolerance, theta, ratio, terms, tables, lifts))
-    threads.run(step, pieces)
-    words, weighed, places, profile = (float(value) for value in terms.sum(axis=0))
-    summary = Summary(tables.sum(axis=0), lifts.sum(axis=0), words, weighed, places, profile)
-    return Visited(weights.completed(summary, documents, batch.lengths), theta, ratio)
+    topics: Array, weights: Weights, batch: TermCounts, beliefs: DocumentBeliefs, limits: Limits, engine: Engine
+) -> VisitedDocuments:
+    """The document step given topics (n_terms, n_topics), each document starting from ``beliefs``, which change."""
+    pieces, entries = batch.pieces, batch.indptr
+    theta, ratio = np.empty_like(beliefs.tokens), np.empty(len(batch.indices), topics.dtype)
+    terms, (tables, lifts) = np.zeros((len(batch), 4)), np.zeros((2, len(pieces), topics.shape[1]))
+
+    def shard(number: int, first: int, last: int) -> DocumentShard:
+        found = theta[first:last], ratio[entries[first] : entries[last]], terms[first:last]
+        return DocumentShard(
+            batch.entries(first, last), beliefs.cut(first, last), *found, tables[number], lifts[number]
+        )  # fmt: skip
+
+    step, corpus = weights.document_step(topics, limits)
+    run(engine, step, [shard(number, *piece) for number, piece in enumerate(pieces)], corpus)
+    sums = DocumentSums(tables.sum(axis=0), lifts.sum(axis=0), *terms.sum(axis=0).tolist())
+    return VisitedDocuments(weights.completed(sums, beliefs, batch.lengths), theta, ratio)
 
 
-def settled_documents(
-    topics: Array, weights: Weights, batch: TermCounts, most: int, tolerance: float, threads: Threads
-) -> Documents:
+def first_beliefs(
+    topics: Array, weights: Weights, batch: TermCounts, limits: Limits, engine: Engine
+) -> DocumentBeliefs:
     """The document step of documents seen for the first time."""
-    documents = weights.start(batch.lengths, topics.dtype)
-    visit_documents(topics, weights, batch, documents, most, tolerance, threads)
-    return documents
+    beliefs = weights.start(batch.lengths, topics.dtype)
+    visit_documents(topics, weights, batch, beliefs, limits, engine)
+    return beliefs

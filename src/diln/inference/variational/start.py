@@ -4,9 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from diln.engine.base import Engine
 from diln.engine.compile import kernel
-from diln.engine.threads import Threads, cut
-from diln.inference.data import Array
+from diln.engine.threads import cut
+from diln.inference.data import Array, Entries, TermCounts
 
 CLUSTERED = 5_000  # documents that are clustered at most
 ROUNDS = 3
@@ -15,16 +16,17 @@ SMOOTH = 0.1  # share of the start that is noise rather than clusters
 
 
 @kernel
-def nearest_centroid(indptr, indices, shares, centroids, first, last, out):  # type: ignore[no-untyped-def]
-    """Set ``out`` of documents first to last to the centroid at the least L1 distance.
+def nearest_centroids(entries, centroids):  # type: ignore[no-untyped-def]
+    """The centroid at the least L1 distance from each document, whose counts are shares of its tokens.
 
     Only the document's own terms are visited, since sum_w |x_w - c_w| = 1 + sum over these of |x_w - c_w| - c_w.
     ``centroids`` is (n_terms, n_topics). Equals ``np.abs(x[:, :, None] - centroids).sum(axis=1).argmin(axis=1)``.
     """
+    indptr, indices, shares = entries
     real = centroids.dtype.type
     size = centroids.shape[1]
-    distance = np.empty(size, centroids.dtype)
-    for m in range(first, last):
+    distance, out = np.empty(size, centroids.dtype), np.empty(indptr.size - 1, np.int64)
+    for m in range(out.size):
         for k in range(size):
             distance[k] = real(0)
         for j in range(indptr[m], indptr[m + 1]):
@@ -36,9 +38,10 @@ def nearest_centroid(indptr, indices, shares, centroids, first, last, out):  # t
             if distance[k] < distance[best]:
                 best = k
         out[m] = best
+    return out
 
 
-def clusters(counts: csr_array, n_topics: int, rng: np.random.Generator, threads: Threads) -> Array:
+def clusters(counts: csr_array, n_topics: int, rng: np.random.Generator, engine: Engine) -> Array:
     """Centroids (n_terms, n_topics) of documents by a few rounds of k-means with L1 distance, most used first."""
     lengths = np.asarray(counts.sum(axis=1), np.float64)
     full = np.flatnonzero(lengths)
@@ -49,9 +52,8 @@ def clusters(counts: csr_array, n_topics: int, rng: np.random.Generator, threads
     documents = csr_array((shares, rows.indices, rows.indptr), rows.shape)
     seeds = np.resize(rng.permutation(len(full)), n_topics)  # more topics than documents: some twice
     centroids = np.ascontiguousarray(csr_array(documents[seeds]).toarray().T)
-    nearest = np.zeros(len(full), np.int64)
     for _ in range(ROUNDS):
-        assign(documents, centroids, nearest, threads)
+        nearest = assign(documents, centroids, engine)
         size = np.bincount(nearest, minlength=n_topics)
         member = csr_array((1 / size[nearest], (np.arange(len(full)), nearest)), (len(full), n_topics))
         means = csr_array(documents.T @ member).toarray()
@@ -59,13 +61,16 @@ def clusters(counts: csr_array, n_topics: int, rng: np.random.Generator, threads
     return centroids[:, np.argsort(-size, kind="stable")]
 
 
-def assign(documents: csr_array, centroids: Array, out: NDArray[np.int64], threads: Threads) -> None:
-    """Each document's nearest centroid."""
+def step_nearest(entries: Entries, centroids: Array) -> Array:
+    """``nearest_centroids`` of some documents."""
+    return np.asarray(nearest_centroids(entries, centroids))
 
-    def step(number: int, first: int, last: int) -> None:
-        nearest_centroid(documents.indptr, documents.indices, documents.data, centroids, first, last, out)
 
-    threads.run(step, cut(documents.shape[0], DOCS_AT_ONCE))
+def assign(documents: csr_array, centroids: Array, engine: Engine) -> NDArray[np.int64]:
+    """Each document's nearest centroid (n_docs,)."""
+    batch = TermCounts.of(documents)
+    shards = [batch.entries(first, last) for first, last in cut(len(batch), DOCS_AT_ONCE)]
+    return np.concatenate([np.empty(0, np.int64), *engine.map(step_nearest, shards, centroids)])
 
 
 def smoothed(topics: Array, n_tokens: float, rng: np.random.Generator) -> Array:

@@ -11,16 +11,16 @@ a minorant of the above; n are expectations, so batch inference checks the step 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma, gammaln, polygamma
 
-from diln.engine.threads import Threads, cut
+from diln.engine.base import Engine
+from diln.engine.threads import cut
 from diln.inference.data import Array
-from diln.inference.variational.document_step import gated_step, weight_terms
-from diln.inference.variational.documents import Documents, Step, Summary, Visit
+from diln.inference.variational.document_step import GammaCorpus, log_gamma_derivatives, step_documents, weight_terms
+from diln.inference.variational.documents import DocumentBeliefs, DocumentShard, DocumentSums, Limits
 
 DOCS_AT_ONCE = 512
 HALVINGS = 12
@@ -55,38 +55,38 @@ class Weights(ABC):
         """Covariance of the topics' log weights (n_topics, n_topics), of a model that has it."""
         return self.locations @ self.locations.T if self.n_dims else None
 
-    def step(self, visit: Visit) -> Step:
-        """The document step."""
-        return gated_step(visit, self.a0, known_of(self.a0), self.locations)
+    def document_step(self, topics: Array, limits: Limits) -> tuple[Callable[[DocumentShard, Any], None], Any]:
+        """The document step, as an engine takes it, and what it shares, given topics (n_terms, n_topics)."""
+        return step_documents, GammaCorpus.of(topics, self.a0, self.locations, limits)
 
     @abstractmethod
-    def start(self, lengths: Array, dtype: Any) -> Documents:
+    def start(self, lengths: Array, dtype: Any) -> DocumentBeliefs:
         """Documents of these lengths before anything is known of them."""
 
     @abstractmethod
-    def completed(self, summary: Summary, documents: Documents, lengths: Array) -> Summary:
-        """The summary with what the document step leaves to closed forms."""
+    def completed(self, sums: DocumentSums, beliefs: DocumentBeliefs, lengths: Array) -> DocumentSums:
+        """The sums with what the document step leaves to closed forms."""
 
     @abstractmethod
-    def update(self, summary: Summary, documents: Documents, rho: float, scale: float, threads: Threads) -> None:
+    def update(self, sums: DocumentSums, beliefs: DocumentBeliefs, rho: float, scale: float, engine: Engine) -> None:
         """Move by a step ``rho`` to where these documents, counted ``scale`` times, are explained best."""
 
     @abstractmethod
     def terms(self) -> dict[str, float]:
         """The weights' own terms of the bound."""
 
-    def scales(self, documents: Documents) -> Array | float:
+    def scales(self, beliefs: DocumentBeliefs) -> Array | float:
         """What a0 + n is multiplied by to be proportional to the topics' expected proportions; 1 without a gate."""
         return 1.0
 
-    def proportions(self, documents: Documents) -> Array:
+    def proportions(self, beliefs: DocumentBeliefs) -> Array:
         """Expected proportions of the topics (n_docs, n_topics); those of the prior for a document without tokens."""
-        weights = (self.a0 + documents.tokens) * self.scales(documents)  # D12
+        weights = (self.a0 + beliefs.tokens) * self.scales(beliefs)  # D12
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
-    def drawing(self, documents: Documents, rng: np.random.Generator) -> Callable[[], Array]:
+    def drawing(self, beliefs: DocumentBeliefs, rng: np.random.Generator) -> Callable[[], Array]:
         """Draws the weights of the topics (n_docs, n_topics) from q."""
-        shape, scale = self.a0 + documents.tokens, self.scales(documents)
+        shape, scale = self.a0 + beliefs.tokens, self.scales(beliefs)
         return lambda: rng.standard_gamma(shape) * scale + np.finfo(float).tiny
 
     @abstractmethod
@@ -98,15 +98,15 @@ class Weights(ABC):
         """Take back what ``tensors`` gave."""
 
 
-class Running:
+class RunningTables:
     """Expected tables and lifts, averaged over steps."""
 
     def __init__(self, tables: Array | None = None, lifts: Array | None = None) -> None:
         self.tables, self.lifts = tables, lifts
 
-    def move(self, summary: Summary, a0: Array, rho: float, scale: float) -> None:
-        """Take in a summary; before the first, a0 is taken as having been learned from tables and lifts alike."""
-        tables, lifts = scale * summary.tables, scale * summary.lifts
+    def move(self, sums: DocumentSums, a0: Array, rho: float, scale: float) -> None:
+        """Take in the sums of some documents; before the first, a0 counts as learned from tables and lifts alike."""
+        tables, lifts = scale * sums.tables, scale * sums.lifts
         if self.tables is None or self.lifts is None:
             self.tables, self.lifts = a0 * lifts, lifts
         self.tables = (1 - rho) * self.tables + rho * tables
@@ -117,27 +117,27 @@ class Running:
         return {} if self.tables is None or self.lifts is None else {"tables": self.tables, "lifts": self.lifts}
 
     @classmethod
-    def restored(cls, tensors: Tensors) -> "Running":
+    def restored(cls, tensors: Tensors) -> "RunningTables":
         """Take back what ``tensors`` gave."""
         return cls(tensors.get("tables"), tensors.get("lifts"))
 
 
-def known_of(a0: Array) -> Array:
-    """ln Gamma and its first four derivatives at a0 (5, n_topics)."""
-    return np.vstack([gammaln(a0), digamma(a0), *(polygamma(order, a0) for order in (1, 2, 3))])
+class WeightsAt(NamedTuple):
+    """a0, and what its terms of the bound need of it."""
+
+    a0: Array  # (n_topics,)
+    derivatives: Array  # (5, n_topics) of ln Gamma
 
 
-def profile(a0: Array, tokens: Array, threads: Threads) -> float:
+def step_weight_terms(tokens: Array, at: WeightsAt) -> float:
+    """``weight_terms`` of some documents."""
+    return float(weight_terms(at.a0, at.derivatives, tokens))
+
+
+def profile(a0: Array, tokens: Array, engine: Engine) -> float:
     """sum_mk ln Gamma(a0_k + n_mk) - ln Gamma(a0_k)."""
-    pieces = cut(len(tokens), DOCS_AT_ONCE)
-    sums = np.zeros(len(pieces))
-    known = known_of(a0)
-
-    def step(number: int, first: int, last: int) -> None:
-        sums[number] = weight_terms(a0, known, tokens, first, last)
-
-    threads.run(step, pieces)
-    return float(sums.sum())
+    shards = [tokens[first:last] for first, last in cut(len(tokens), DOCS_AT_ONCE)]
+    return float(np.sum(list(engine.map(step_weight_terms, shards, WeightsAt(a0, log_gamma_derivatives(a0))))))
 
 
 def not_worse(old: Array, new: Array, objective: Callable[[Array], float], before: float) -> Array:

@@ -1,15 +1,16 @@
 """HDP: a document's weights are Gamma(beta p_k, 1), with sticks p and beta learned."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.special import xlogy
 
-from diln.engine.threads import Threads
+from diln.engine.base import Engine
 from diln.inference.data import Array
-from diln.inference.variational.documents import FAR_BELOW, Documents, Summary, even_start
+from diln.inference.variational.documents import FAR_BELOW, DocumentBeliefs, DocumentSums, even_start
 from diln.inference.variational.stick_step import best_a0, best_alpha, gamma_term, stick_term
-from diln.inference.weights.base import Running, Tensors, Weights, not_worse, profile
+from diln.inference.weights.base import RunningTables, Tensors, Weights, not_worse, profile
 
 START_BETA = 10.0
 
@@ -21,7 +22,7 @@ class StickWeights(Weights):
         self.alpha_prior, self.beta_prior = alpha_prior, beta_prior
         self._alpha = 1.0
         self.a0 = np.full(n_topics, START_BETA / n_topics)
-        self.running = Running()
+        self.running = RunningTables()
 
     @property
     def alpha(self) -> float:
@@ -42,34 +43,33 @@ class StickWeights(Weights):
         """s where all locations are 0: e^s = N / beta."""
         return np.where(lengths > 0, np.log(np.maximum(lengths, 1e-300) / self.beta), FAR_BELOW)
 
-    def start(self, lengths: Array, dtype: Any) -> Documents:
+    def start(self, lengths: Array, dtype: Any) -> DocumentBeliefs:
         """Spread evenly."""
         return even_start(lengths, len(self.a0), 0, self.intercepts(lengths), dtype)
 
-    def completed(self, summary: Summary, documents: Documents, lengths: Array) -> Summary:
+    def completed(self, sums: DocumentSums, beliefs: DocumentBeliefs, lengths: Array) -> DocumentSums:
         """Without a gate, psi = s is the same for all topics and has a closed form."""  # D5
-        documents.intercepts[:] = self.intercepts(lengths)
+        beliefs.intercepts[:] = self.intercepts(lengths)
         soft = np.log1p(lengths / self.beta)
-        gate = np.where(lengths > 0, lengths * documents.intercepts - (lengths + self.beta) * soft, 0.0)
-        summary.weights += float(gate.sum()) + rate_constant(lengths)
-        summary.lifts = np.full(len(self.a0), soft.sum())
-        return summary
+        gate = np.where(lengths > 0, lengths * beliefs.intercepts - (lengths + self.beta) * soft, 0.0)
+        weights = sums.weights + (float(gate.sum()) + rate_constant(lengths))
+        return replace(sums, weights=weights, lifts=np.full(len(self.a0), soft.sum()))
 
-    def update(self, summary: Summary, documents: Documents, rho: float, scale: float, threads: Threads) -> None:
+    def update(self, sums: DocumentSums, beliefs: DocumentBeliefs, rho: float, scale: float, engine: Engine) -> None:
         """Sticks and beta together, then alpha."""
-        self.running.move(summary, self.a0, rho, scale)
+        self.running.move(sums, self.a0, rho, scale)
         stats = self.running.tensors()
         best = best_a0(stats["tables"], stats["lifts"], self.a0, self.alpha, self.beta_prior)
 
         def rest(a0: Array) -> float:
             prior = stick_term(a0[-1] / a0.sum(), len(a0), self.alpha) + gamma_term(a0.sum(), *self.beta_prior)
-            return prior - scale * float(a0 @ summary.lifts)
+            return prior - scale * float(a0 @ sums.lifts)
 
         def objective(a0: Array) -> float:
-            return scale * profile(a0, documents.tokens, threads) + rest(a0)
+            return scale * profile(a0, beliefs.tokens, engine) + rest(a0)
 
         if rho == 1:
-            best = not_worse(self.a0, best, objective, scale * summary.profile + rest(self.a0))
+            best = not_worse(self.a0, best, objective, scale * sums.profile + rest(self.a0))
         self.a0 = best
         self._alpha = best_alpha(self.p[-1], len(self.a0), self.alpha, self.alpha_prior)
 
@@ -88,7 +88,7 @@ class StickWeights(Weights):
     def restore(self, tensors: Tensors) -> None:
         """Take them back."""
         self.a0, self._alpha = tensors["a0"], float(tensors["alpha"][0])
-        self.running = Running.restored(tensors)
+        self.running = RunningTables.restored(tensors)
 
 
 def rate_constant(lengths: Array) -> float:

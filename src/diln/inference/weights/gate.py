@@ -6,7 +6,7 @@ With n_k expected tokens and a_k = a0_k + n_k, the document's location u and int
 """
 
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ HALVINGS = 12
 ROUNDING = 1e-14  # of f: without it the last steps, of which f knows nothing, would be refused
 
 
-def located(locations: Array) -> Array:
+def with_intercepts(locations: Array) -> Array:
     """Locations (n_topics, d) as (d+1, n_topics), with a last row of ones for the intercept."""
     return np.ascontiguousarray(np.vstack([locations.T, np.ones(len(locations))]))
 
@@ -30,16 +30,48 @@ def packed_pairs(ells: Array, dtype: Any) -> Array:
     return np.ascontiguousarray((ells[i[:-1]] * ells[j[:-1]]).T.astype(dtype))
 
 
+class Gate(NamedTuple):
+    """A document's location, what follows from it, and where a step of it is computed."""
+
+    x: Array  # (d+1,) u and s
+    psi: Array  # (n_topics,) ell_k . u + s
+    sigma: Array  # (n_topics,) 1 / (1 + e^-psi)
+    soft: Array  # (n_topics,) ln(1 + e^psi)
+    bits: Array  # (n_topics,) integers, scratch of the functions of psi
+    powers: Array  # (n_topics,) the same memory, seen as floats
+    gradient: Array  # (d+1,)
+    step: Array  # (d+1,)
+    moved: Array  # (d+1,)
+    matrix: Array  # (d+1, at least d+1) negative Hessian, lower triangle
+    row: Array  # (d(d+1)/2 + d,) the same, packed
+    used: Array  # (n_topics,) topics that count in it
+    rest: Array  # (n_topics,) n - a sigma
+    column: Array  # as long as a row of the matrix
+
+
 @kernel
-def open_gate(ells, x, psi, sigma, soft, bits, powers):  # type: ignore[no-untyped-def]
+def new_gate(ells, pairs):  # type: ignore[no-untyped-def]
+    """Memory for the locations of documents, at the origin and with every sigma at 1."""
+    size, dims = ells.shape[1], ells.shape[0] - 1
+    bits, column = np.empty(size, np.int64), np.empty((dims // 4 + 1) * 4)
+    return Gate(
+        np.zeros(dims + 1), np.empty(size), np.ones(size), np.empty(size), bits, bits.view(np.float64),
+        np.empty(dims + 1), np.empty(dims + 1), np.empty(dims + 1), np.zeros((dims + 1, column.size)),
+        np.empty(pairs.shape[1], pairs.dtype), np.empty(size, np.int64), np.empty(size), column,
+    )  # fmt: skip
+
+
+@kernel
+def open_gate(ells, x, gate):  # type: ignore[no-untyped-def]
     """Set psi, sigma(psi) and ln(1+e^psi) at x = (u, s). psi equals ``ells.T @ x``."""
+    psi = gate.psi
     size, dims = psi.size, x.size - 1
     for k in range(size):
         psi[k] = x[dims]
     for i in range(dims):
         for k in range(size):
             psi[k] += x[i] * ells[i, k]
-    sigmoid_softplus(psi, sigma, soft, bits, powers, size)
+    sigmoid_softplus(psi, gate.sigma, gate.soft, gate.bits, gate.powers, size)
 
 
 @kernel
@@ -165,19 +197,18 @@ def solve_in_place(matrix, x, column):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def gate_step(  # type: ignore[no-untyped-def]
-    ells, pairs, n, a, x, psi, sigma, soft, bits, powers, gradient, step, moved, matrix, row, used, rest, column
-):
+def gate_step(ells, pairs, n, a, gate):  # type: ignore[no-untyped-def]
     """One Newton step of x = (u, s), halved until f does not fall.
 
     psi, sigma and soft are those of x, before and after. Returns what a full step promised, g . H^-1 g, in nats.
     """
-    before = gate_value(x, n, a, psi, soft)
-    gate_gradient(ells, x, n, a, sigma, rest, gradient)
-    gate_curvature(pairs, a, sigma, row, used, matrix)
+    x, step, moved, gradient = gate.x, gate.step, gate.moved, gate.gradient
+    before = gate_value(x, n, a, gate.psi, gate.soft)
+    gate_gradient(ells, x, n, a, gate.sigma, gate.rest, gradient)
+    gate_curvature(pairs, a, gate.sigma, gate.row, gate.used, gate.matrix)
     for i in range(x.size):
         step[i] = gradient[i]
-    solve_in_place(matrix, step, column)
+    solve_in_place(gate.matrix, step, gate.column)
     promised = 0.0
     for i in range(x.size):
         promised += gradient[i] * step[i]
@@ -185,11 +216,11 @@ def gate_step(  # type: ignore[no-untyped-def]
     for _ in range(HALVINGS):
         for i in range(x.size):
             moved[i] = x[i] + share * step[i]
-        open_gate(ells, moved, psi, sigma, soft, bits, powers)
-        if gate_value(moved, n, a, psi, soft) >= before - ROUNDING * abs(before):
+        open_gate(ells, moved, gate)
+        if gate_value(moved, n, a, gate.psi, gate.soft) >= before - ROUNDING * abs(before):
             for i in range(x.size):
                 x[i] = moved[i]
             return promised
         share *= 0.5
-    open_gate(ells, x, psi, sigma, soft, bits, powers)
+    open_gate(ells, x, gate)
     return promised

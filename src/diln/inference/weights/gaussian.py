@@ -9,15 +9,16 @@ so that Sigma has an inverse however few documents there are; the larger c, the 
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.special import multigammaln
 
-from diln.engine.threads import Threads
+from diln.engine.base import Engine
 from diln.inference.data import Array
-from diln.inference.variational.documents import Documents, Step, Summary, Visit, even_start
-from diln.inference.variational.log_weight_step import log_weight_steps
+from diln.inference.variational.documents import DocumentBeliefs, DocumentShard, DocumentSums, Limits, even_start
+from diln.inference.variational.log_weight_step import GaussianCorpus, step_log_weights
 from diln.inference.weights.base import LN_2PI, Tensors, Weights
 
 AT_ZERO = 1.0  # documents at 0 that the prior of mu counts as
@@ -28,7 +29,7 @@ class GaussianWeights(Weights):
     """The CTM: a document's log weights are N(mu, Sigma), both learned."""
 
     def __init__(self, mean: Array, covariance: Array, prior: float, lift: float = 0.0) -> None:
-        self.prior, self.lift = prior, lift  # of ``log_weight_steps``
+        self.prior, self.lift = prior, lift  # lift of ``GaussianCorpus``
         self.moments: Array | None = None  # (1 + n_topics, 1 + n_topics) sum over documents of E (1, eta)(1, eta)'
         self._know(mean, covariance)
 
@@ -56,34 +57,25 @@ class GaussianWeights(Weights):
         """None."""
         return np.zeros((len(self.mean), 0))
 
-    def start(self, lengths: Array, dtype: Any) -> Documents:
+    def start(self, lengths: Array, dtype: Any) -> DocumentBeliefs:
         """Spread evenly, at the mean."""
         size = len(self.mean)
-        documents = even_start(lengths, size, size, np.zeros(len(lengths)), dtype)
-        documents.locations[:] = self.mean
-        documents.spreads = 1 / (np.diag(self.precision) + lengths[:, np.newaxis] / size)
-        return documents
+        beliefs = even_start(lengths, size, size, np.zeros(len(lengths)), dtype)
+        beliefs.locations[:] = self.mean
+        return beliefs._replace(spreads=1 / (np.diag(self.precision) + lengths[:, np.newaxis] / size))
 
-    def step(self, visit: Visit) -> Step:
-        """The document step."""
-        batch, q = visit.batch, visit.documents
-        common = (batch.indptr, batch.indices, batch.counts, visit.topics, self.mean, self.precision, self.lift)
-        out = (q.tokens, q.locations, q.spreads, visit.theta, visit.ratio, visit.terms)
+    def document_step(self, topics: Array, limits: Limits) -> tuple[Callable[[DocumentShard, Any], None], Any]:
+        """The document step, as an engine takes it, and what it shares, given topics (n_terms, n_topics)."""
+        return step_log_weights, GaussianCorpus(topics, self.mean, self.precision, self.lift, limits)
 
-        def step(number: int, first: int, last: int) -> None:
-            log_weight_steps(*common, first, last, visit.most, visit.tolerance, *out)
-
-        return step
-
-    def completed(self, summary: Summary, documents: Documents, lengths: Array) -> Summary:
+    def completed(self, sums: DocumentSums, beliefs: DocumentBeliefs, lengths: Array) -> DocumentSums:
         """What E ln p(eta) + H[q(eta)] is the same of for all documents with tokens."""  # C1
-        size = len(self.mean)
-        summary.locations += 0.5 * (float(np.linalg.slogdet(self.precision)[1]) + size) * int((lengths > 0).sum())
-        return summary
+        each = 0.5 * (float(np.linalg.slogdet(self.precision)[1]) + len(self.mean))
+        return replace(sums, locations=sums.locations + each * int((lengths > 0).sum()))
 
-    def update(self, summary: Summary, documents: Documents, rho: float, scale: float, threads: Threads) -> None:
+    def update(self, sums: DocumentSums, beliefs: DocumentBeliefs, rho: float, scale: float, engine: Engine) -> None:
         """mu and Sigma at their optimum given the documents' moments."""  # C4, C5
-        moments = scale * moments_of(documents)
+        moments = scale * moments_of(beliefs)
         if rho < 1:
             before = believed(self.mean, self.sigma, moments[0, 0]) if self.moments is None else self.moments
             moments = (1 - rho) * before + rho * moments
@@ -100,23 +92,23 @@ class GaussianWeights(Weights):
         value -= 0.5 * AT_ZERO * float(self.mean @ self.precision @ self.mean)
         return {"covariance": float(value)}
 
-    def proportions(self, documents: Documents) -> Array:
+    def proportions(self, beliefs: DocumentBeliefs) -> Array:
         """E theta_k, about E e^eta_k / sum_j E e^eta_j."""  # C7
-        logs = documents.locations + documents.spreads / 2
+        logs = beliefs.locations + beliefs.spreads / 2
         weights = np.exp(logs - logs.max(axis=1, keepdims=True))
-        empty = ~documents.tokens.any(axis=1)
+        empty = ~beliefs.tokens.any(axis=1)
         if empty.any():
             weights[empty] = self.a0
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
-    def drawing(self, documents: Documents, rng: np.random.Generator) -> Callable[[], Array]:
+    def drawing(self, beliefs: DocumentBeliefs, rng: np.random.Generator) -> Callable[[], Array]:
         """Draws e^eta from q, beside the largest; from the prior, covariances and all, of documents without tokens."""
-        deviations, empty = np.sqrt(documents.spreads), ~documents.tokens.any(axis=1)
+        deviations, empty = np.sqrt(beliefs.spreads), ~beliefs.tokens.any(axis=1)
         root = np.linalg.cholesky(self.sigma)
 
         def draw() -> Array:
             normals = rng.standard_normal(deviations.shape)
-            logs = documents.locations + deviations * normals
+            logs = beliefs.locations + deviations * normals
             logs[empty] = self.mean + normals[empty] @ root.T
             return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
@@ -139,12 +131,12 @@ def centred(sigma: Array) -> Array:
     return np.asarray(off - off.mean(axis=1, keepdims=True))
 
 
-def moments_of(documents: Documents) -> Array:
+def moments_of(beliefs: DocumentBeliefs) -> Array:
     """Sum over documents with tokens of E (1, eta)(1, eta)', (1 + n_topics, 1 + n_topics)."""
-    full = documents.tokens.any(axis=1)
-    means = np.hstack([np.ones((int(full.sum()), 1)), documents.locations[full]])
+    full = beliefs.tokens.any(axis=1)
+    means = np.hstack([np.ones((int(full.sum()), 1)), beliefs.locations[full]])
     moments = means.T @ means
-    moments[np.diag_indices(len(moments))] += np.concatenate([[0.0], documents.spreads[full].sum(axis=0)])
+    moments[np.diag_indices(len(moments))] += np.concatenate([[0.0], beliefs.spreads[full].sum(axis=0)])
     return np.asarray(moments)
 
 

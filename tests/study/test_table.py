@@ -5,7 +5,7 @@ import pytest
 
 from diln.analysis.completion import Completed
 from diln.corpus.splits import completion_rows
-from diln.study.folder import Shelf
+from diln.study.folder import ResultsFolder
 from diln.study.runs import run_of
 from diln.study.table import Against, Row, Score, TableView, beside_the_best, over_seeds, seed_logs
 
@@ -13,29 +13,29 @@ TOKENS = np.array([10.0, 20.0, 30.0])
 N_DOCS = 15  # of which three are for testing
 
 
-def put(shelf: Shelf, seed: int, split: int, per_token: list[float]):
+def put(folder: ResultsFolder, seed: int, split: int, per_token: list[float]):
     """A run whose documents have these log probabilities a token."""
     run = run_of("model", "DILN", {}, split, seed)
     values = np.array(per_token) * TOKENS
-    shelf.end(run, {"log_likelihood": values.tolist(), "tokens": TOKENS.tolist()})
+    folder.end(run, {"log_likelihood": values.tolist(), "tokens": TOKENS.tolist()})
     return run
 
 
 def test_the_perplexity_is_of_the_mean_over_seeds_and_of_all_splits(tmp_path):
-    shelf = Shelf(tmp_path)
-    shelf.runs.mkdir()
-    runs = [put(shelf, 0, 0, [-2, -2, -2]), put(shelf, 1, 0, [-4, -4, -4]), put(shelf, 0, 1, [-1, -1, -1])]
-    assert over_seeds(runs, shelf, N_DOCS).log_perplexity == pytest.approx((3 + 1) / 2)
-    assert seed_logs(runs[:2], shelf, N_DOCS) == pytest.approx([2, 4])
+    folder = ResultsFolder(tmp_path)
+    folder.runs.mkdir()
+    runs = [put(folder, 0, 0, [-2, -2, -2]), put(folder, 1, 0, [-4, -4, -4]), put(folder, 0, 1, [-1, -1, -1])]
+    assert over_seeds(runs, folder, N_DOCS).log_perplexity == pytest.approx((3 + 1) / 2)
+    assert seed_logs(runs[:2], folder, N_DOCS) == pytest.approx([2, 4])
 
 
 def test_a_document_of_several_splits_is_one_document(tmp_path):
-    shelf = Shelf(tmp_path)
-    shelf.runs.mkdir()
+    folder = ResultsFolder(tmp_path)
+    folder.runs.mkdir()
     of = {split: completion_rows(N_DOCS, split)[1].tolist() for split in range(20)}
     twice = next(split for split in of if split and set(of[split]) & set(of[0]))
-    runs = [put(shelf, 0, 0, [-1, -2, -3]), put(shelf, 0, twice, [-4, -5, -6])]
-    found = over_seeds(runs, shelf, N_DOCS)
+    runs = [put(folder, 0, 0, [-1, -2, -3]), put(folder, 0, twice, [-4, -5, -6])]
+    found = over_seeds(runs, folder, N_DOCS)
     assert found.n_docs == len({*of[0], *of[twice]}) < 6
     assert found.n_tokens == 2 * TOKENS.sum()
     for document in {*of[0], *of[twice]}:
@@ -46,12 +46,12 @@ def test_a_document_of_several_splits_is_one_document(tmp_path):
 
 
 def test_the_same_documents_again_make_nothing_surer(tmp_path):
-    shelf = Shelf(tmp_path)
-    shelf.runs.mkdir()
+    folder = ResultsFolder(tmp_path)
+    folder.runs.mkdir()
     every = [completion_rows(N_DOCS, split)[1] for split in range(40)]
     level = np.random.default_rng(0).normal(-5, 1, N_DOCS)
-    runs = [put(shelf, 0, split, level[rows]) for split, rows in enumerate(every)]
-    some, all_of_them = (over_seeds(runs[:number], shelf, N_DOCS) for number in (20, 40))
+    runs = [put(folder, 0, split, level[rows]) for split, rows in enumerate(every)]
+    some, all_of_them = (over_seeds(runs[:number], folder, N_DOCS) for number in (20, 40))
     assert all_of_them.standard_error == pytest.approx(some.standard_error, rel=0.25)
 
 

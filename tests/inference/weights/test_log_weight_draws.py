@@ -5,35 +5,39 @@ import pytest
 from scipy import stats
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logsumexp, softmax
-from small import counts_by_document, draw, some_counts, some_documents, some_state
+from small import counts_by_document, draw, record, some_counts, some_documents, some_state, whole
 
 from diln.engine.lanes import LANES
 from diln.engine.threads import Threads
 from diln.inference.data import TermCounts
-from diln.inference.sampling import log_weights
-from diln.inference.sampling.log_weights import (
-    FIRST_CHANGE,
-    FIRST_UPDATES,
+from diln.inference.sampling.token_step import TOGETHER
+from diln.inference.variational.posterior import first_beliefs
+from diln.inference.weights import gaussian_draws
+from diln.inference.weights.gaussian import GaussianWeights
+from diln.inference.weights.gaussian_draws import (
+    FIRST,
     LIFT,
-    SCALE,
     UNSEEN,
+    GaussianDraws,
+    GaussianState,
+    draw_all_log_weights,
+    draw_first_log_weights,
+    draw_gaussian,
+)
+from diln.inference.weights.log_weight_kernels import (
+    SCALE,
+    Gaussian,
+    LogWeightRoom,
+    LogWeights,
     add_logs,
     bell,
     chance_of,
-    draw_all_log_weights,
-    draw_entering,
-    draw_first_log_weights,
-    draw_gaussian,
     draw_log_weights,
     find_mode,
     gather_moments,
     lay_out,
-    open_log_weights,
+    open_wide,
 )
-from diln.inference.sampling.places import TOGETHER
-from diln.inference.sampling.tokens import open_wide
-from diln.inference.variational.posterior import settled_documents
-from diln.inference.weights.gaussian import GaussianWeights
 from diln.prob.streams import key_of
 
 LEAST = 1e-4  # p-value of a test: of ten thousand right ones, one is lower
@@ -45,40 +49,47 @@ def some_gaussian(rng, size):
     return rng.normal(size=size), root @ root.T / size + 0.3 * np.eye(size)
 
 
-def weighed(seed, n_docs=11, size=5, empty=(2,), spread=1.0):
-    """A state whose documents have log weights, and the documents."""
+def closed(seed, n_docs=11, size=5, empty=(2,)):
+    """A state whose documents have no log weights yet, the documents, and what the rest is drawn from."""
     rng = np.random.default_rng(seed)
     docs = some_documents(rng, some_counts(rng, n_docs, 30, empty=empty), size)
-    state = some_state(rng, docs, size)
-    state.mean, state.covariance = some_gaussian(rng, size)
-    state.a0[:] = np.arange(state.width) < size
-    docs.u = np.zeros((n_docs, state.width), np.float32)
-    docs.u[:, :size] = spread * rng.normal(size=(n_docs, size))
+    return some_state(rng, docs, size), docs, rng
+
+
+def weigh(state, docs, mean, covariance, eta):
+    """Give documents log weights (n_docs, n_topics)."""
+    state.weights = GaussianState(np.array(mean, float), np.array(covariance, float))
+    docs.places = LogWeights(np.zeros((len(docs), state.width), np.float32))
+    docs.places.eta[:, : state.n_topics] = eta
+
+
+def weighed(seed, n_docs=11, size=5, empty=(2,), spread=1.0):
+    """A state whose documents have log weights, and the documents."""
+    state, docs, rng = closed(seed, n_docs, size, empty)
+    weigh(state, docs, *some_gaussian(rng, size), spread * rng.normal(size=(n_docs, size)))
     return state, docs
 
 
 def laid_out(state, docs, key):
-    size, n_docs = state.n_topics, len(docs)
-    n = np.zeros((n_docs, state.width), np.float32)
-    eta, pull, bells, chances = np.zeros((4, n_docs, size))
-    precision = np.linalg.inv(state.covariance)
-    known = (n, eta, pull, bells, chances)
-    lay_out(docs.topics, docs.tokens.starts, 0, n_docs, docs.u, state.mean, precision, key, docs.names, *known)
-    return precision, known
+    """Precision, and all documents laid out."""
+    room = LogWeightRoom(np.zeros((len(docs), state.width), np.float32), *np.zeros((4, len(docs), state.n_topics)))
+    known = Gaussian(state.weights.mean, np.linalg.inv(state.weights.covariance))
+    lay_out(whole(docs), 0, len(docs), known, key, room)
+    return known.precision, room
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 20])
 def test_documents_are_laid_out_as_numpy_says(size):
     state, docs = weighed(size, size=size)
-    precision, (n, eta, pull, _, _) = laid_out(state, docs, key_of(1))
-    np.testing.assert_array_equal(n, counts_by_document(docs, state.width))
-    np.testing.assert_array_equal(eta, docs.u[:, :size])
-    np.testing.assert_allclose(pull, (eta - state.mean) @ precision, rtol=1e-9, atol=1e-9)
+    precision, room = laid_out(state, docs, key_of(1))
+    np.testing.assert_array_equal(room.n, counts_by_document(docs, state.width))
+    np.testing.assert_array_equal(room.eta, docs.places.eta[:, :size])
+    np.testing.assert_allclose(room.pull, (room.eta - state.weights.mean) @ precision, rtol=1e-9, atol=1e-9)
 
 
 def test_random_numbers_are_logistic_and_uniform_and_none_is_used_twice():
     state, docs = weighed(0, n_docs=400, size=20)
-    _, (*_, bells, chances) = laid_out(state, docs, key_of(1))
+    *_, bells, chances = laid_out(state, docs, key_of(1))[1]
     assert stats.kstest(bells.ravel(), "logistic").pvalue > LEAST
     assert stats.kstest(np.exp(chances.ravel()), "uniform").pvalue > LEAST
     assert len(np.unique(np.concatenate([expit(bells), np.exp(chances)]))) == 2 * bells.size
@@ -111,13 +122,14 @@ def test_modes_are_those_that_an_optimiser_finds():
         assert bend == pytest.approx(rate + length * share * (1 - share), rel=0.05)
 
 
-def plain_draws(state, lengths, n, eta, bells, chances):
+def plain_draws(state, lengths, room):
     """One log weight after the other, each given the others as they are by then."""
-    eta, precision = eta.copy(), np.linalg.inv(state.covariance)
+    n, eta, _, bells, chances = room
+    eta, mean, precision = eta.copy(), state.weights.mean, np.linalg.inv(state.weights.covariance)
     for m in np.flatnonzero(lengths):
         for k in range(eta.shape[1]):
             rest = np.delete(np.arange(eta.shape[1]), k)
-            linear = precision[k, k] * state.mean[k] - precision[k, rest] @ (eta[m, rest] - state.mean[rest])
+            linear = precision[k, k] * mean[k] - precision[k, rest] @ (eta[m, rest] - mean[rest])
             given = (float(n[m, k]), lengths[m], logsumexp(eta[m, rest]), precision[k, k], linear)
             given = given if len(rest) else (0.0, 0.0, 0.0, *given[3:])
             mode, bend = find_mode(*given)
@@ -131,16 +143,16 @@ def plain_draws(state, lengths, n, eta, bells, chances):
 @pytest.mark.parametrize(("size", "spread"), [(1, 1.0), (2, 1.0), (5, 1e-9), (20, 1.0), (7, 9.0), (3, 1000.0)])
 def test_draws_are_those_of_a_plain_loop(size, spread):
     state, docs = weighed(size, size=size, spread=spread)
-    precision, (n, eta, pull, bells, chances) = laid_out(state, docs, key_of(2))
+    precision, room = laid_out(state, docs, key_of(2))
     lengths = np.diff(docs.tokens.starts).astype(float)
     with np.errstate(divide="ignore"):
-        expected = plain_draws(state, lengths, n, eta, bells, chances)
-    draw_log_weights(docs.tokens.starts, 0, len(docs), precision, n, eta, pull, bells, chances)
-    np.testing.assert_allclose(eta, expected, rtol=1e-7, atol=1e-7)
-    full = lengths > 0
-    np.testing.assert_allclose(pull[full], ((eta - state.mean) @ precision)[full], rtol=1e-6, atol=1e-6)
-    np.testing.assert_array_equal(eta[2], docs.u[2, :size])  # without tokens
-    assert (eta[full] != docs.u[full, :size]).mean() > 0.5
+        expected = plain_draws(state, lengths, room)
+    draw_log_weights(docs.tokens.starts, 0, len(docs), precision, room)
+    np.testing.assert_allclose(room.eta, expected, rtol=1e-7, atol=1e-7)
+    full, off = lengths > 0, room.eta - state.weights.mean
+    np.testing.assert_allclose(room.pull[full], (off @ precision)[full], rtol=1e-6, atol=1e-6)
+    np.testing.assert_array_equal(room.eta[2], docs.places.eta[2, :size])  # without tokens
+    assert (room.eta[full] != docs.places.eta[full, :size]).mean() > 0.5
 
 
 def test_moments_are_those_of_documents_with_tokens():
@@ -148,10 +160,10 @@ def test_moments_are_those_of_documents_with_tokens():
         _, docs = weighed(n_docs, n_docs=n_docs, empty=(0,) if n_docs > 1 else ())
         full = np.diff(docs.tokens.starts) > 0
         eta = np.zeros((8, 5))
-        eta[:n_docs] = docs.u[:, :5]
+        eta[:n_docs] = docs.places.eta[:, :5]
         out = np.ones((6, 6))
         gather_moments(docs.tokens.starts, 0, n_docs, eta, out)
-        longer = np.hstack([np.ones((full.sum(), 1)), docs.u[full, :5]])
+        longer = np.hstack([np.ones((full.sum(), 1)), docs.places.eta[full, :5]])
         np.testing.assert_allclose(out, 1 + longer.T @ longer, rtol=1e-6)
 
 
@@ -168,15 +180,14 @@ def test_tokens_are_drawn_by_log_weights_whatever_the_others_of_the_document_are
     rng = np.random.default_rng(0)
     counts = np.full((1, 4), 5000)
     docs = some_documents(rng, counts, 3)
-    state = some_state(rng, docs, 3, prior=0.3, a0=np.ones(3))
-    state.table[:, :3] = rng.integers(0, 50, (4, 3))
-    state.totals[:3] = state.table[:, :3].sum(axis=0)
-    table, eta = state.table.copy(), np.array([0.5, -1.0, 0.2])
-    docs.u = np.zeros((1, state.width), np.float32)
-    docs.u[0, :3] = eta
+    state = some_state(rng, docs, 3, prior=0.3)
+    state.counts.table[:, :3] = rng.integers(0, 50, (4, 3))
+    state.counts.totals[:3] = state.counts.table[:, :3].sum(axis=0)
+    table, eta = state.counts.table.copy(), np.array([0.5, -1.0, 0.2])
+    weigh(state, docs, np.zeros(3), np.eye(3), eta)
     histogram, softs, score = draw(state, docs, key_of(5), learning=False)
-    np.testing.assert_array_equal(state.table, table)
-    p = np.exp(eta) * (table[:, :3] + 0.3) / (state.totals[:3] + 1.2)
+    np.testing.assert_array_equal(state.counts.table, table)
+    p = np.exp(eta) * (table[:, :3] + 0.3) / (state.counts.totals[:3] + 1.2)
     for w in range(4):
         found = np.bincount(docs.topics[5000 * w : 5000 * (w + 1)], minlength=3)
         assert stats.chisquare(found, 5000 * p[w] / p[w].sum()).pvalue > LEAST
@@ -190,9 +201,7 @@ def alike(n, mean, covariance, n_docs, rng):
     docs = some_documents(rng, np.full((n_docs, 1), sum(n)), len(n))
     docs.topics[:] = np.tile(np.repeat(np.arange(len(n)), n), n_docs)
     state = some_state(rng, docs, len(n))
-    state.mean, state.covariance = np.array(mean, float), np.array(covariance, float)
-    docs.u = np.zeros((n_docs, state.width), np.float32)
-    docs.u[:, : len(n)] = rng.multivariate_normal(state.mean, state.covariance, n_docs)
+    weigh(state, docs, mean, covariance, rng.multivariate_normal(mean, covariance, n_docs))
     return state, docs
 
 
@@ -220,7 +229,7 @@ def test_log_weights_of_two_topics_have_the_posterior_that_quadrature_finds(n, m
     for sweep in range(60):
         draw_all_log_weights(state, docs, key_of(3, sweep), ONE)
     grid, p = posterior_of_two(n, mean, covariance)
-    found, centre = docs.u[:, 0] - docs.u[:, 1], p @ grid
+    found, centre = docs.places.eta[:, 0] - docs.places.eta[:, 1], p @ grid
     variance = p @ (grid - centre) ** 2
     assert stats.kstest(found, lambda x: np.interp(x, grid, np.cumsum(p))).pvalue > LEAST
     assert found.mean() == pytest.approx(centre, abs=0.09 * np.sqrt(variance))  # four standard errors
@@ -230,16 +239,20 @@ def test_log_weights_of_two_topics_have_the_posterior_that_quadrature_finds(n, m
 
 
 def test_proposals_that_are_all_taken_are_seen(monkeypatch):
-    def taking_all(starts, first, last, precision, n, eta, pull, bells, chances):
-        draw_log_weights(starts, first, last, precision, n, eta, pull, bells, np.full_like(chances, -np.inf))
+    def taking_all(*given):
+        *known, room = given
+        draw_log_weights(*known, room._replace(chances=np.full_like(room.chances, -np.inf)))
 
-    monkeypatch.setattr(log_weights, "draw_log_weights", taking_all)
+    monkeypatch.setattr(gaussian_draws, "draw_log_weights", taking_all)
     n, mean, covariance = (0, 200), (0, 0), ((5, 0), (0, 5))
     state, docs = alike(n, mean, covariance, 2000, np.random.default_rng(1))
     for sweep in range(60):
         draw_all_log_weights(state, docs, key_of(3, sweep), ONE)
     grid, p = posterior_of_two(n, mean, covariance)
-    assert stats.kstest(docs.u[:, 0] - docs.u[:, 1], lambda x: np.interp(x, grid, np.cumsum(p))).pvalue < LEAST
+    assert (
+        stats.kstest(docs.places.eta[:, 0] - docs.places.eta[:, 1], lambda x: np.interp(x, grid, np.cumsum(p))).pvalue
+        < LEAST
+    )
 
 
 @pytest.mark.parametrize("n", [(4, 0, 1), (0, 60, 20)])
@@ -252,10 +265,10 @@ def test_log_weights_of_three_topics_have_the_moments_that_quadrature_finds(n):
     axis = np.linspace(-12, 10, 500)
     grid = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
     logs = grid @ np.array(n[:2]) - sum(n) * logsumexp(np.hstack([grid, np.zeros((len(grid), 1))]), axis=1)
-    p = softmax(logs + stats.multivariate_normal(less @ state.mean, less @ covariance @ less.T).logpdf(grid))
+    p = softmax(logs + stats.multivariate_normal(less @ state.weights.mean, less @ covariance @ less.T).logpdf(grid))
     centre = p @ grid
     spread = (grid - centre).T @ ((grid - centre) * p[:, np.newaxis])
-    found = docs.u[:, :3] @ less.T
+    found = docs.places.eta[:, :3] @ less.T
     deviations = np.sqrt(np.diag(spread))
     np.testing.assert_array_less(np.abs(found.mean(axis=0) - centre), 0.08 * deviations)
     scale = np.outer(deviations, deviations)
@@ -270,14 +283,12 @@ def test_most_proposals_are_taken():
     docs = some_documents(rng, np.full((n_docs, 1), 150), size)
     docs.topics[:] = np.concatenate([rng.choice(size, 150, p=softmax(one)) for one in eta])
     state = some_state(rng, docs, size)
-    state.mean, state.covariance = np.zeros(size), covariance
-    docs.u = np.zeros((n_docs, state.width), np.float32)
-    docs.u[:, :size] = eta
+    weigh(state, docs, np.zeros(size), covariance, eta)
     taken = []
     for sweep in range(10):
-        before = docs.u.copy()
+        before = docs.places.eta.copy()
         draw_all_log_weights(state, docs, key_of(5, sweep), ONE)
-        taken.append((docs.u != before)[:, :size].mean())
+        taken.append((docs.places.eta != before)[:, :size].mean())
     assert 0.8 < np.mean(taken) < 1
 
 
@@ -287,11 +298,11 @@ def test_the_number_of_threads_and_the_other_documents_change_no_draw():
     moments = draw_all_log_weights(state, docs, key_of(6), ONE)
     with Threads(3) as three:
         np.testing.assert_array_equal(draw_all_log_weights(state, again, key_of(6), three), moments)
-    np.testing.assert_array_equal(again.u, docs.u)
+    np.testing.assert_array_equal(again.places.eta, docs.places.eta)
     _, few = weighed(3, n_docs=3 * TOGETHER, empty=(0, 40))
     few = few.first(50)
     draw_all_log_weights(state, few, key_of(6), ONE)
-    np.testing.assert_array_equal(few.u, docs.u[:50])
+    np.testing.assert_array_equal(few.places.eta, docs.places.eta[:50])
 
 
 def test_mean_and_covariance_have_their_normal_inverse_wishart_posterior():
@@ -315,42 +326,42 @@ def test_mean_and_covariance_have_their_normal_inverse_wishart_posterior():
 
 
 def test_log_weights_begin_by_the_documents_topics_and_a_level_that_differs():
-    state, docs = weighed(7, n_docs=6, empty=(1,))
-    state.mean, state.covariance, docs.u = np.zeros(0), np.zeros((0, 0)), np.zeros((6, 0), np.float32)
-    assert not state.weighed
-    open_log_weights(state, docs, 4, 5.0, np.random.default_rng(3))
-    n = counts_by_document(docs, state.width)[:, :5]
+    weights, (state, docs, _) = GaussianDraws(5.0), closed(7, n_docs=6, empty=(1,))
+    assert weights.closed(state)
+    weights.open(state, docs, 4, np.random.default_rng(3))
+    n, eta = counts_by_document(docs, state.width)[:, :5], docs.places.eta
     logs = np.log(n[:4] + UNSEEN)
     levels = np.random.default_rng(3).standard_normal((4, 1)) / np.sqrt(5)
-    np.testing.assert_allclose(docs.u[:4, :5], logs - logs.mean(axis=1, keepdims=True) + levels, rtol=1e-6, atol=1e-6)
-    np.testing.assert_array_equal(state.a0, np.arange(state.width) < 5)
-    assert state.weighed
-    assert np.linalg.eigvalsh(state.covariance)[0] > 0
+    np.testing.assert_allclose(eta[:4, :5], logs - logs.mean(axis=1, keepdims=True) + levels, rtol=1e-6, atol=1e-6)
+    assert not eta[4:].any()  # who come in later
+    np.testing.assert_array_equal(record(state).a0, np.arange(state.width) < 5)
+    assert not weights.closed(state)
+    assert np.linalg.eigvalsh(state.weights.covariance)[0] > 0
     order = np.array([3, 0, 4])
-    fewer = state.chosen(order)
-    np.testing.assert_array_equal(fewer.covariance, state.covariance[np.ix_(order, order)])
-    assert softmax(docs.u[0, :5]).argmax() == n[0].argmax()
+    fewer = state.chosen(order).weights
+    np.testing.assert_array_equal(fewer.mean, state.weights.mean[order])
+    np.testing.assert_array_equal(fewer.covariance, state.weights.covariance[np.ix_(order, order)])
+    assert softmax(eta[0, :5]).argmax() == n[0].argmax()
 
 
 def test_log_weights_of_a_start_leave_room_along_what_no_token_tells():
     """The prior's variance along (1, ..., 1) is 1; with all documents at one level it would begin near 0."""
-    rng = np.random.default_rng(4)
-    docs = some_documents(rng, some_counts(rng, 3000, 30, empty=()), 5)
-    state = some_state(rng, docs, 5)
-    open_log_weights(state, docs, 3000, 5.0, rng)
+    state, docs, rng = closed(4, n_docs=3000, empty=())
+    GaussianDraws(5.0).open(state, docs, 3000, rng)
     along = np.ones(5) / np.sqrt(5)
-    assert along @ state.covariance @ along == pytest.approx(1, abs=0.1)
+    assert along @ state.weights.covariance @ along == pytest.approx(1, abs=0.1)
 
 
 def test_documents_that_come_in_are_from_the_prior_and_others_stay(monkeypatch):
-    monkeypatch.setattr(log_weights, "ENTER_AT_ONCE", 700)
+    monkeypatch.setattr(gaussian_draws, "ENTER_AT_ONCE", 700)
     state, docs = weighed(5, n_docs=6000, size=3)
-    before = docs.u.copy()
-    draw_entering(state, docs, 1000, 5000, np.random.default_rng(6))
-    np.testing.assert_array_equal(docs.u[:1000], before[:1000])
-    np.testing.assert_array_equal(docs.u[5000:], before[5000:])
-    assert not docs.u[:, 3:].any()
-    off = np.linalg.solve(np.linalg.cholesky(state.covariance), (docs.u[1000:5000, :3] - state.mean).T)
+    eta, before = docs.places.eta, docs.places.eta.copy()
+    GaussianDraws().enter(state, docs, 1000, 5000, np.random.default_rng(6))
+    np.testing.assert_array_equal(eta[:1000], before[:1000])
+    np.testing.assert_array_equal(eta[5000:], before[5000:])
+    assert not eta[:, 3:].any()
+    root = np.linalg.cholesky(state.weights.covariance)
+    off = np.linalg.solve(root, (eta[1000:5000, :3] - state.weights.mean).T)
     assert stats.kstest(off.ravel(), "norm").pvalue > LEAST
     np.testing.assert_allclose(np.cov(off), np.eye(3), atol=0.08)
 
@@ -360,11 +371,11 @@ def test_documents_of_a_stream_begin_where_variational_inference_has_them():
     tokens = docs.tokens
     draw_first_log_weights(state, docs, key_of(9), ONE)
     batch = TermCounts(tokens.indptr, tokens.indices, tokens.counts.astype(np.float32), tokens.n_terms)
-    weights = GaussianWeights(state.mean, state.covariance, 1.0, lift=LIFT)
-    found = settled_documents(state.expected_topics, weights, batch, FIRST_UPDATES, FIRST_CHANGE, ONE)
-    off = (docs.u[:, :6] - found.locations) / np.sqrt(found.spreads)
+    weights = GaussianWeights(state.weights.mean, state.weights.covariance, 1.0, lift=LIFT)
+    found = first_beliefs(state.expected_topics, weights, batch, FIRST, ONE)
+    off = (docs.places.eta[:, :6] - found.locations) / np.sqrt(found.spreads)
     assert stats.kstest(off.ravel(), "norm").pvalue > LEAST
-    assert not docs.u[:, 6:].any()
+    assert not docs.places.eta[:, 6:].any()
     first = docs.first(20)
     draw_first_log_weights(state, first, key_of(9), Threads(2))
-    np.testing.assert_array_equal(first.u, docs.u[:20])  # whatever is visited with them
+    np.testing.assert_array_equal(first.places.eta, docs.places.eta[:20])  # whatever is visited with them

@@ -15,15 +15,15 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
-    """How far two models say the same of which topics go together.
+class CorrelationAgreement:
+    """How far two models agree on which topics go together.
 
     Attributes
     ----------
     correlation : float or None
-        Of one model's correlations with the other's; None where they do not vary.
+        Correlation between the correlations of the two models; None if they do not vary.
     signs : float or None
-        Share of the strong correlations with the same sign in both; None where none is strong.
+        Share of the strong correlations that have the same sign in both; None if there is no strong one.
     n_topics : int
         Topics that are in both models.
     n_strong : int
@@ -40,20 +40,20 @@ class Agreement:
         return asdict(self)
 
 
-def agreement(first: Model, second: Model, matching: Matching | None = None) -> Agreement | None:
+def compare_correlations(first: Model, second: Model, matching: Matching | None = None) -> CorrelationAgreement | None:
     """Compare the correlations of topics that are in both models.
 
     Parameters
     ----------
     first, second : DILN, HDP, LDA or CTM
-        Fitted estimators, or what ``diln.load`` reads.
+        Fitted estimators, or models read by ``diln.load``.
     matching : Matching, optional
-        What ``match_topics`` says of the two, where that is known already.
+        The result of ``match_topics`` for the two models, if you have it already.
 
     Returns
     -------
-    Agreement or None
-        None unless both models have correlations: DILN and CTM do.
+    CorrelationAgreement or None
+        None if one of the models has no correlations. DILN and CTM have them.
     """
     one, two = fitted_of(first).correlation, fitted_of(second).correlation
     if one is None or two is None:
@@ -63,7 +63,9 @@ def agreement(first: Model, second: Model, matching: Matching | None = None) -> 
     again = _pairs(two, [match.second for match in same])
     strong = np.maximum(np.abs(values), np.abs(again)) >= STRONG
     alike = (np.sign(values) == np.sign(again))[strong]
-    return Agreement(_correlation(values, again), float(alike.mean()) if len(alike) else None, len(same), len(alike))
+    return CorrelationAgreement(
+        _correlation(values, again), float(alike.mean()) if len(alike) else None, len(same), len(alike)
+    )
 
 
 def _pairs(correlation: Floats, topics: list[int]) -> Floats:

@@ -13,16 +13,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diln import analysis
+import diln
 from diln.corpus import Corpus
 from diln.corpus.splits import completion_rows
 from diln.errors import DilnError, SourceError, StoreError, WorkerError
 from diln.models.fitted import Fitted
 from diln.simulate import diln_corpus
-from diln.study import STUDIES, Comparison, Shelf, comparison, settings_for
-from diln.study import folder as shelf_module
+from diln.study import STUDIES, Comparison, ResultsFolder, comparison, settings_for
+from diln.study import folder as folder_module
 from diln.study.folder import MEASURES, digest_of
-from diln.study.measure import Onlooker, Place, StoppedError, perform
+from diln.study.measure import RunContext, StopCheck, StoppedError, perform
 from diln.study.runs import run_of
 from diln.study.streams import JUDGED
 from diln.study.table import ALONE
@@ -42,7 +42,10 @@ def corpus(tmp_path_factory) -> Corpus:
 def compared(corpus: Corpus, folder: Path, *studies: str, n_jobs: int = 1, **given) -> Comparison:
     told = {"models": ("HDP", "LDA"), "topics": (3, 5), "priors": (0.1,), "seeds": 2, "max_iter": 4, **given}
     made = Comparison(
-        corpus, settings_for(corpus, **told), Shelf(folder), tuple(STUDIES[name] for name in studies or ("table",))
+        corpus,
+        settings_for(corpus, **told),
+        ResultsFolder(folder),
+        tuple(STUDIES[name] for name in studies or ("table",)),
     )
     made.carry_out(n_jobs)
     return made
@@ -96,9 +99,9 @@ def test_more_seeds_need_only_the_runs_that_are_missing(corpus, tmp_path, monkey
     compared(corpus, folder, seeds=1)
     assert ALONE in results(folder)["table"]["notes"]
 
-    def count(place, run):
+    def count(context, run):
         done.append(run)
-        return perform(place, run)
+        return perform(context, run)
 
     monkeypatch.setattr(comparison, "perform", count)
     compared(corpus, folder)
@@ -110,7 +113,7 @@ def test_a_part_of_a_corpus_on_disk_is_compared_on_as_a_part(corpus, tmp_path):
     told = {"models": ("LDA",), "topics": (3,), "seeds": 1}
     made = compared(corpus[:40], tmp_path / "part", **told)
     compared(Corpus.from_matrix(corpus[:40].counts, corpus.vocabulary), tmp_path / "copy", **told)
-    assert len(Corpus.open(made.shelf.corpus)) == 40
+    assert len(Corpus.open(made.folder.corpus)) == 40
     assert results(tmp_path / "part") == results(tmp_path / "copy")
 
 
@@ -168,7 +171,7 @@ def test_a_model_that_is_gone_is_made_again(corpus, tmp_path, whole, gone):
         shutil.rmtree(model)
     else:
         (model / gone).unlink()
-    assert model.name not in made.shelf.done()
+    assert model.name not in made.folder.done()
     compared(corpus, folder)
     assert Fitted.load(model).kind == "HDP"
     assert results(folder) == results(whole)
@@ -176,13 +179,14 @@ def test_a_model_that_is_gone_is_made_again(corpus, tmp_path, whole, gone):
 
 def test_the_code_that_results_depend_on_is_all_that_measuring_imports():
     """But for records of runs, settings and results, in which nothing is computed."""
-    root, names, found = Path(analysis.__file__).parent, ["study/measure"], set()
+    root, names, found = Path(diln.__file__).parent, ["study/measure"], set()
     while names:
         name = names.pop()
         found.add(name)
-        imported = re.findall(r"^from diln\.analysis\.([\w.]+) import", (root / f"{name}.py").read_text("utf-8"), re.M)
+        text = (root / f"{name}.py").read_text("utf-8")
+        imported = re.findall(r"^from diln\.((?:analysis|study)\.[\w.]+) import", text, re.M)
         names += {one.replace(".", "/") for one in imported} - found
-    assert found - {f"study/{record}" for record in ("runs", "settings", "shelf")} == set(MEASURES)
+    assert found - {f"study/{record}" for record in ("runs", "settings", "folder")} == set(MEASURES)
 
 
 def test_a_worker_that_dies_is_a_named_error(corpus, tmp_path, monkeypatch):
@@ -191,7 +195,7 @@ def test_a_worker_that_dies_is_a_named_error(corpus, tmp_path, monkeypatch):
         compared(corpus, tmp_path / "dead", n_jobs=2)
 
 
-def _dies_in_a_worker(place, run):
+def _dies_in_a_worker(context, run):
     from multiprocessing import parent_process
 
     if parent_process() is not None:
@@ -201,22 +205,22 @@ def _dies_in_a_worker(place, run):
 
 @pytest.mark.parametrize("way", ["fit", "stream", "pass"])
 def test_a_run_that_is_told_to_stop_on_its_way_leaves_nothing(corpus, tmp_path, monkeypatch, way):
-    shelf, looked, looks = Shelf(tmp_path), Onlooker.look, []
-    shelf.runs.mkdir()
+    folder, looked, looks = ResultsFolder(tmp_path), StopCheck.look, []
+    folder.runs.mkdir()
 
-    def look(onlooker, progress=None):
-        looks.append(shelf.under_way())
+    def look(check, progress=None):
+        looks.append(folder.under_way())
         if len(looks) == 2:  # the first is before it begins
-            shelf.stop()
-        looked(onlooker, progress)
+            folder.stop()
+        looked(check, progress)
 
-    monkeypatch.setattr(Onlooker, "look", look)
+    monkeypatch.setattr(StopCheck, "look", look)
     run = run_of(way, "DILN", {"max_iter": 4, "batch_size": 10}, 0)
     with pytest.raises(StoppedError, match="the same command goes on"):
-        perform(Place(corpus.directory, digest_of(corpus), shelf.directory), run)
+        perform(RunContext(corpus.directory, digest_of(corpus), folder.directory), run)
     assert looks == [[], [run.name]]
-    assert not shelf.has(run)
-    assert shelf.under_way() == []
+    assert not folder.has(run)
+    assert folder.under_way() == []
 
 
 def test_a_corpus_built_anew_at_the_same_place_is_not_taken_for_the_old_one(tmp_path):
@@ -231,10 +235,10 @@ def test_a_corpus_built_anew_at_the_same_place_is_not_taken_for_the_old_one(tmp_
 
 def test_a_corpus_that_changes_while_it_is_compared_on_is_an_error(tmp_path):
     documents = diln_corpus(30, 40, 5, doc_length=30, rng=1).corpus.save(tmp_path / "corpus")
-    place = Place(tmp_path / "corpus", digest_of(documents), tmp_path)
+    context = RunContext(tmp_path / "corpus", digest_of(documents), tmp_path)
     diln_corpus(30, 40, 5, doc_length=30, rng=2).corpus.save(tmp_path / "corpus", overwrite=True)
     with pytest.raises(StoreError, match="has other documents than when the comparison began"):
-        place.documents()
+        context.documents()
 
 
 def test_splits_without_a_token_to_predict_are_named_before_anything_is_written(tmp_path):
@@ -275,8 +279,8 @@ def test_numbers_of_numpy_are_numbers(corpus, tmp_path):
 
 def test_results_made_with_other_libraries_are_not_mixed_in(corpus, whole, monkeypatch):
     assert results(whole)["versions"]["numpy"] == np.__version__
-    known = shelf_module.version
-    monkeypatch.setattr(shelf_module, "version", lambda name: "99.9" if name == "numpy" else known(name))
+    known = folder_module.version
+    monkeypatch.setattr(folder_module, "version", lambda name: "99.9" if name == "numpy" else known(name))
     with pytest.raises(StoreError, match=f"made with numpy {np.__version__}, and this is numpy 99.9; give another"):
         compared(corpus, whole)
 

@@ -1,0 +1,135 @@
+"""What sampling asks of a model's weights: how documents weigh topics, how that is drawn, and what it comes to.
+
+A model is one of these and an emission. Each kind has a file of its own with its record for compiled loops, its state,
+its sums and its steps; nothing outside that file knows which kind it is.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diln.engine.base import Engine
+from diln.inference.data import Array, TermCounts
+from diln.inference.posterior import Inferred
+from diln.inference.sampling.state import SampledDocuments, State
+from diln.inference.sampling.token_step import TokenSums
+from diln.inference.stats import Stats, layout
+
+
+class Sweep(NamedTuple):
+    """Where a chain is as weights are drawn."""
+
+    number: int  # sweeps made before
+    opened: int | None  # the sweep before which the weights were opened, if they were on the way
+    seed: int
+    key: np.uint64  # of what is drawn for documents
+    rng: np.random.Generator  # for what is drawn for the corpus
+    engine: Engine
+
+
+class Visited(NamedTuple):
+    """What some draws of documents leave behind."""
+
+    late: Array  # (n_draws, n_tokens) topics of the tokens in the draws that count
+    score: float  # sum over these of ln p(token's term | the document's other tokens)
+    sums: Stats  # over documents and these draws, what the weights learn from
+
+
+@dataclass(frozen=True, slots=True)
+class WeightDraws(ABC):
+    """A model's weights in sampling: what is given, as fields, and the steps that find the rest."""
+
+    kind: ClassVar[str]
+    states: ClassVar[tuple[type[Stats], ...]]  # what is known of the corpus: once the weights are open, and before
+    sums: ClassVar[type[Stats]]  # what a stream goes on learning from
+    learned: ClassVar[bool] = True  # whether topics that are alike can be made one before the weights open
+    start_sweeps: ClassVar[int] = 40  # of the chain that a stream starts from
+    start_whole: ClassVar[bool] = False  # whether that chain makes all of them
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON: the kind and the fields."""
+        return {"kind": self.kind, **asdict(self)}
+
+    def state_of(self, tensors: dict[str, Array]) -> type[Stats]:
+        """Which of its states these arrays are."""
+        return next(one for one in self.states if set(layout(one)) <= set(tensors))
+
+    @abstractmethod
+    def start(self, n_topics: int, width: int) -> Stats:
+        """The corpus before the first sweep."""
+
+    @abstractmethod
+    def documents(self, state: State, n_docs: int) -> Any:
+        """A record of so many documents of which nothing is known."""
+
+    def closed(self, state: State) -> bool:
+        """Whether there is more to the weights than is in play yet: topics take shape first."""
+        return False
+
+    def open(self, state: State, docs: SampledDocuments, size: int, rng: np.random.Generator) -> None:  # noqa: B027
+        """Bring in what was left out, for all documents, of which the first ``size`` have topics."""
+
+    def enter(  # noqa: B027
+        self, state: State, docs: SampledDocuments, first: int, last: int, rng: np.random.Generator
+    ) -> None:
+        """Documents first to last come into play."""
+
+    @abstractmethod
+    def draw(self, state: State, docs: SampledDocuments, found: TokenSums, sweep: Sweep) -> None:
+        """Draw all but tokens' topics: weights of documents, then of the corpus."""
+
+    @abstractmethod
+    def gather(self, state: State, docs: SampledDocuments, found: TokenSums, sweep: Sweep) -> Stats:
+        """The sums that a stream goes on from: those of one more draw of all documents."""
+
+    @abstractmethod
+    def visit(
+        self, state: State, docs: SampledDocuments, key: tuple[int, ...], draws: int, burn: int, engine: Engine
+    ) -> Visited:
+        """Draw documents ``draws`` times given the corpus, of which the first ``burn`` do not count."""
+
+    @abstractmethod
+    def learn(self, state: State, sums: Stats) -> None:
+        """The corpus at its mean given sums over documents."""
+
+    @abstractmethod
+    def fold_in(
+        self, state: State, topics: Array, counts: TermCounts, most: int, tolerance: float, engine: Engine
+    ) -> Inferred:
+        """Documents seen for the first time, given expected topics (n_terms, n_topics)."""
+
+    @abstractmethod
+    def prior_weights(self, state: State) -> Array:
+        """What a document's weight of a topic is before its tokens are seen (n_topics,)."""
+
+    def locations(self, state: State) -> Array:
+        """Topic locations (n_topics, d); d is 0 for a model without."""
+        return np.zeros((state.n_topics, 0))
+
+    def covariance(self, state: State) -> Array | None:
+        """Covariance of the topics' log weights over documents (n_topics, n_topics), of a model that has it."""
+        return None
+
+    def placed(self, state: State, products: Array | None) -> NDArray[np.bool_]:
+        """For each topic whether it takes part in correlations (n_topics,), given mean products of states, if any."""
+        return np.ones(state.n_topics, bool)
+
+    def expected_spread(self, state: State, sums: Stats) -> Array | None:
+        """Deviation of the covariance (n_topics, n_topics) that is expected where no states tell of it."""
+        return None
+
+    def concentrations(self, state: State) -> tuple[float | None, float | None]:
+        """Alpha and beta, of a model that learns them."""
+        return None, None
+
+    def described(self, state: State) -> dict[str, Any]:
+        """What progress shows of the weights, by the names it has there."""
+        alpha, beta = self.concentrations(state)
+        return {"alpha": alpha, "beta": beta}
+
+    def spread(self, state: State) -> float | None:
+        """A number that must have settled, as the score must, before states are averaged; None if there is none."""
+        return None
