@@ -29,6 +29,7 @@ class About:
     kind: str = ""  # the type in words, where the annotation does not say it
     least: float | None = None  # without it numbers are above 0, whole numbers from 1 on
     most: float | None = None
+    hint: str = ""  # said where a value is refused
     free: bool = False  # whether it is checked where it is used
     built_in: bool = False  # whether a model that has learned cannot change it
     models: tuple[str, ...] = ()  # that it is for, if not for all
@@ -77,7 +78,7 @@ def checked(one: Field[Any], value: Any) -> Any:
         return value
     if Pair in types:
         return as_pair(one.name, value)
-    others = "".join(f", or {word!r}" for word in words)
+    others = "".join(f", or {word!r}" for word in words) + known.hint
     if int in types:
         check_whole(one.name, value, 1 if known.least is None else known.least, others)
     elif float in types:

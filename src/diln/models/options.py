@@ -269,6 +269,7 @@ class DILNOptions(HDPOptions):
         None,
         "Number of dimensions of the space that topics and documents are placed in.",
         by_inference=(10, 20),
+        hint=": HDP is DILN without any",
         built_in=True,
     )
     location_variance: float | Literal["auto"] | None = option(
