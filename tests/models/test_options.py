@@ -60,9 +60,9 @@ def test_the_numbers_in_descriptions_are_those_of_the_code():
         "n_components": (f"{sampling.FEWEST} to {sampling.MOST}", p.VARIATIONAL_TOPICS),
         "topic_word_prior": (p.MANY_PRIOR, p.MANY, p.SHARPENING, p.WIDEST_PRIOR, p.ONLINE_TIMES),
         "learning_method": (f"{p.GROWN:,}", *(f"{size:,}" for size, _ in p.STAGES), p.IN_MEMORY // 10**6),
-        "max_iter": (p.SWEEPS, p.MANY, p.SHORTENING, p.LEAST_SWEEPS, p.MOST_SWEEPS, grown, p.PASSES, p.EPOCHS),
+        "max_iter": (p.SWEEPS, p.MANY, p.SHORTENING, p.LEAST_SWEEPS, p.MOST_SWEEPS, grown, p.PASSES),
     }
-    told["max_iter"] += (f"online {sampling.EPOCHS}", f"online {p.EPOCHS}")
+    told["max_iter"] += tuple(f"online {passes}" for passes in p.EPOCHS.values())
     words["n_states"] = described(next(one for one in fields(Sampling) if one.name == "n_states"))
     told["n_states"] = (f"at least {p.STATES}", f"grow {p.GROWN_STATES}")
     for name, numbers in told.items():

@@ -167,9 +167,9 @@ def ctm_corpus(
     Parameters
     ----------
     mean : (n_components,), optional
-        0 unless given.
+        Default: 0.
     covariance_matrix : (n_components, n_components), optional
-        The identity unless given.
+        Default: the identity.
     """
     rng = np.random.default_rng(rng)
     topics = draw_topics(n_components, n_terms, topic_prior, rng=rng)
