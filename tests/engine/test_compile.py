@@ -5,12 +5,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 from numba.core import caching
+from numba.core import config as numba_config
 
 from diln.engine import compile as compiling
 from diln.engine.compile import compiled
+from diln.inference.data import Tokens
 
 
 def double(x):
@@ -95,3 +99,22 @@ def test_a_loop_is_compiled_anew_when_one_that_it_calls_has_changed(room, tmp_pa
     rewrite(callee, 5)
     assert run(tmp_path) == (6, 0)
     assert run(tmp_path) == (6, 1)
+
+
+class Foreign(NamedTuple):
+    """A record of a file that other processes may not be able to import."""
+
+    x: int
+
+
+def test_what_takes_records_of_other_packages_is_compiled_and_not_kept(tmp_path, monkeypatch):
+    """Kept code names its records' classes: one that cannot be imported would make all of it unreadable."""
+    monkeypatch.setattr(numba_config, "CACHE_DIR", str(tmp_path))
+
+    loop = compiled(lambda record: record.x)
+    assert loop(Foreign(3)) == 3
+    assert sum(loop.stats.cache_misses.values()) == 1
+    assert not list(tmp_path.rglob("*.nbi"))
+    own = compiled(lambda record: record.indptr[0])
+    assert own(Tokens(np.array([7]), np.zeros(1, np.int32), np.zeros(1, np.int32), np.array([0]), 1)) == 7
+    assert list(tmp_path.rglob("*.nbi"))

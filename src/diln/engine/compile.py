@@ -46,6 +46,7 @@ def _compile(function: Callable[..., Any], **options: Any) -> Any:
     except RuntimeError:
         return njit(nogil=True, **options)(function)
     _stamp(loop, Path(function.__code__.co_filename))
+    _keep_own(loop)
     return loop
 
 
@@ -58,6 +59,25 @@ def _stamp(loop: Any, file: Path) -> None:
     kept: Any = getattr(getattr(loop, "_cache", None), "_cache_file", None)
     if hasattr(kept, "_source_stamp") and file.is_file():
         kept._source_stamp = (kept._source_stamp, _digest(file.parent))
+
+
+def _keep_own(loop: Any) -> None:
+    """Have compiled code kept only where all records that it takes are of this package.
+
+    What is kept names the classes of its records. Were one of a script or a notebook among them, a process that cannot
+    import it could not read what is kept of the loop at all.
+    """
+    kept: Any = getattr(loop, "_cache", None)
+    if hasattr(kept, "save_overload"):
+        save = kept.save_overload
+        kept.save_overload = lambda signature, data: save(signature, data) if _own(signature) else None
+
+
+def _own(kind: Any) -> bool:
+    """Whether all records in a type, or in a signature, are of this package."""
+    record = getattr(kind, "instance_class", None)
+    inside = getattr(kind, "args", kind if isinstance(kind, tuple) else getattr(kind, "types", ()))
+    return (record is None or record.__module__.startswith("diln.")) and all(map(_own, inside))
 
 
 @cache
