@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,7 @@ class Checkpoints:
                 f"begun with, or {ANEW}"
             )
         self.current = True
-        return stored
+        return laid_out_as_now(stored)
 
     def _told(self, key: str, before: dict[str, Any], now: dict[str, Any]) -> str:
         """What is other about a fit: its documents, or a parameter."""
@@ -149,6 +150,20 @@ def as_now(fingerprint: dict[str, Any]) -> dict[str, Any]:
     kind = fingerprint["model"]
     told = {name: value for name, value in stored_values(kind, fingerprint).items() if name not in FREE}
     return {"model": kind, **told, "documents": fingerprint["documents"]}
+
+
+def laid_out_as_now(stored: StoredModel) -> StoredModel:
+    """A checkpoint as it is written now, from one of an earlier version, which had all parts side by side."""
+    content, tensors = stored.content, stored.tensors
+    if content["phase"] in content:
+        return stored
+    if content["phase"] == "chain":
+        content = {**content, "chain": {name: content[name] for name in ("run", "history")}}
+    else:
+        content = {**content, "seed": content["fitted"]["state"]["seed"], "online": content["fitted"]}
+    if "mean" in tensors and "u" in tensors:  # log weights had the name of locations
+        tensors = {**tensors, "eta": tensors["u"]}
+    return replace(stored, content=content, tensors=tensors)
 
 
 def documents(rows: Rows, vocabulary: list[str]) -> str:

@@ -201,7 +201,7 @@ def take_tokens(fresh, a0, n, a):  # type: ignore[no-untyped-def]
 def take_turns(m, shard, corpus, space, gate):  # type: ignore[no-untyped-def]
     """The turns of one document: theta  # D3; n by ``token_step``; every few turns (u, s) by ``gate_step``.
 
-    It ends when the mean change of n falls below the tolerance and its location is at rest, or after the most turns.
+    It ends when the mean change of n falls below the tolerance and its location has settled, or after the most turns.
     """
     entries, (most, tolerance) = shard.entries, corpus.limits
     start, stop = entries.indptr[m], entries.indptr[m + 1]
