@@ -109,8 +109,8 @@ def place(model: Path) -> str:
         return "the end" if model.exists() else "nothing"
     content = read_model(beside(model), CHECKPOINT).content
     if content["phase"] == "online":
-        return f"step {content['fitted']['state']['steps']}"
-    return f"sweep {content['run']['number']}"
+        return f"step {content['online']['state']['steps']}"
+    return f"sweep {content['chain']['run']['number']}"
 
 
 def differences(one: StoredModel, other: StoredModel, *, but: tuple[str, ...] = ()) -> list[str]:

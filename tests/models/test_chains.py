@@ -11,7 +11,7 @@ import diln
 from diln import CTM, DILN, HDP, LDA, Sampling, Variational, simulate
 from diln.analysis import correlated_pairs, largest_topics
 from diln.files import write_manifest
-from diln.models import chains, fitting, parameters, sampling
+from diln.models import fitting, parameters
 from diln.models.checkpoints import CHECKPOINT, Checkpoints
 from diln.models.counts import CorpusRows
 from diln.models.files import read_model
@@ -38,14 +38,14 @@ def same_bits(one: dict, other: dict) -> bool:
 @pytest.mark.parametrize("model", [DILN, CTM])
 def test_each_chain_has_the_bits_of_a_fit_with_its_seed(model, learning, corpus, monkeypatch):
     monkeypatch.setattr(parameters, "STAGES", ((60, 4), (100, 4)))
-    alone, found = sampling.fit, {}
+    alone, found = fitting.fit_one, {}
 
-    def fit(given, rows, vocabulary, seed, *rest):
-        found[seed] = alone(given, rows, vocabulary, seed, *rest)
-        return found[seed]
+    def fit(job, engine):
+        found[job.seed] = alone(job, engine)
+        return found[job.seed]
 
     with monkeypatch.context() as patched:
-        patched.setattr(chains.sampling, "fit", fit)
+        patched.setattr(fitting, "fit_one", fit)
         together = small(model, learning_method=learning, n_chains=3, n_jobs=2).fit(corpus)
     tensors = {seed: one.posterior.tensors() for seed, one in found.items()}
     assert sorted(tensors) == [5, 6, 7]
@@ -192,14 +192,14 @@ def test_progress_is_of_the_first_chain_and_then_of_others(n_jobs, corpus):
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 def test_an_error_in_one_chain_ends_all(n_jobs, corpus, monkeypatch):
-    alone = sampling.fit
+    alone = fitting.fit_one
 
-    def failing(given, rows, vocabulary, seed, *rest):
-        if seed == 1:
+    def failing(job, engine):
+        if job.seed == 1:
             raise MemoryError("no room")
-        return alone(given, rows, vocabulary, seed, *rest)
+        return alone(job, engine)
 
-    monkeypatch.setattr(chains.sampling, "fit", failing)
+    monkeypatch.setattr(fitting, "fit_one", failing)
     with pytest.raises(MemoryError, match="no room"):
         fit(corpus, n_jobs=n_jobs, max_iter=40)
 
@@ -231,7 +231,7 @@ def test_a_chain_that_is_done_is_not_repeated(corpus, tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c", "c.2", "c.3"]
     for number, path in enumerate(sorted(tmp_path.iterdir())):
         content = read_model(path, CHECKPOINT).content
-        assert (content["seed"], content["run"]["done"]) == (number, True)
+        assert (content["seed"], content["chain"]["run"]["done"]) == (number, True)
     monkeypatch.setattr("diln.inference.sampling.chain.Chain.sweep", lambda *_: pytest.fail("it was repeated"))
     assert fit(corpus, None, Checkpoints(tmp_path / "c", 1e6, resume=True)).agreement.n_chains == 3
 

@@ -122,7 +122,7 @@ def test_every_model_goes_on_from_any_of_its_parts(kind, learning, phase, after,
 def test_a_fit_that_was_done_but_not_saved_is_done_at_once(rows, tmp_path):
     terms = [f"t{i}" for i in range(rows.n_terms)]
     one = fitting.fit(parameters_of("DILN", QUICK), rows, terms, None, Checkpoints(tmp_path / "c", 0))
-    assert read_model(tmp_path / "c", CHECKPOINT).content["run"]["done"]
+    assert read_model(tmp_path / "c", CHECKPOINT).content["chain"]["run"]["done"]
     other = resumed(rows, tmp_path / "c")
     assert one.history == other.history  # times too: no sweep was made
     for name, tensor in one.posterior.tensors().items():
@@ -227,7 +227,7 @@ def test_a_full_disk_is_a_warning_and_the_fit_goes_on(rows, tmp_path, monkeypatc
     with pytest.warns(DilnWarning, match=r"no checkpoint was written, and the fit goes on without: .*No space left"):
         fitted = fitting.fit(parameters_of("DILN", QUICK), rows, terms, None, kept)
     assert fitted.passes == calls == QUICK["max_iter"]
-    assert read_model(kept.directory, CHECKPOINT).content["run"]["number"] == 3
+    assert read_model(kept.directory, CHECKPOINT).content["chain"]["run"]["number"] == 3
     assert len(list(kept.directory.iterdir())) == 4
 
 
@@ -259,7 +259,9 @@ def test_checkpoints_are_written_as_often_as_said(rows, tmp_path, monkeypatch):
             now += 1.0
 
     monkeypatch.setattr(checkpoints.time, "monotonic", lambda: now)
-    monkeypatch.setattr(checkpoints, "write_model", lambda _, content, *rest: written.append(content["run"]["number"]))
+    monkeypatch.setattr(
+        checkpoints, "write_model", lambda _, content, *rest: written.append(content["chain"]["run"]["number"])
+    )
     terms = [f"t{i}" for i in range(rows.n_terms)]
     fitting.fit(parameters_of("DILN", QUICK), rows, terms, Clock(), Checkpoints(tmp_path / "c", 5.0))
     assert written == [5, 10]

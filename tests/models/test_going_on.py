@@ -198,7 +198,7 @@ def test_a_stream_is_seen_step_by_step(inference, monkeypatch, capsys):
 
 
 def test_a_stream_too_long_for_a_chain_is_seen_to_its_end(monkeypatch):
-    monkeypatch.setattr(sampling, "STARTED", 25)
+    monkeypatch.setattr(sampling, "CHAIN_DOCS", 25)
     stream = small(HDP, batch_size=20).partial_fit(COUNTS)
     assert [entry["documents"] for entry in stream.history_] == [25, 50, 75, 92, 110]
     assert stream.n_batch_iter_ == 2

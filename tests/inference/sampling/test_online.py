@@ -7,6 +7,7 @@ from small import docs_of, empty_state, terms_of
 
 from diln.engine.threads import Threads
 from diln.inference.data import Tokens
+from diln.inference.posterior import OnlineStep
 from diln.inference.sampling.posterior import BURN, DRAWS, SampledPosterior
 from diln.inference.sampling.state import SampledDocuments
 from diln.inference.sampling.token_step import draw_given
@@ -98,7 +99,7 @@ def test_a_step_moves_every_sum_by_rho_towards_the_scaled_means_of_the_draws(cor
     docs, posterior = documents(counts), SampledPosterior(state, sums, LOCATED, 3)
     with Threads(1) as threads:
         visited = LOCATED.visit(before, docs, (3, 4), DRAWS, BURN, threads)
-        score = posterior.learn(counts, 4, 0.2, 10.0, threads)
+        score = posterior.learn(counts, OnlineStep(4, 0.2, 10.0, 50, 1e-3), threads)
     tokens, mean, late = docs.tokens, np.zeros((TERMS, state.width)), DRAWS - BURN
     for row in visited.late:
         np.add.at(mean, (terms_of(tokens), row), 1 / late)
@@ -185,7 +186,7 @@ def test_steps_are_the_same_bits_for_any_number_of_threads(corpus):
         posterior = SampledPosterior(corpus[0].copy(), corpus[1].copy(), LOCATED, 7)
         with Threads(n_jobs) as threads:
             for number in range(3):
-                posterior.learn(counts_of(400, number), number, 0.3, 2.0, threads)
+                posterior.learn(counts_of(400, number), OnlineStep(number, 0.3, 2.0, 50, 1e-3), threads)
         outcomes.append(posterior.tensors())
     for other in outcomes[1:]:
         for name, array in outcomes[0].items():
