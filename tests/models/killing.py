@@ -23,7 +23,7 @@ from diln.models.checkpoints import CHECKPOINT
 from diln.models.files import StoredModel, read_model
 
 GROWING = ((60, 12), (120, 8))  # documents, sweeps
-STARTED = 100  # documents of the chain that steps start from
+CHAIN_DOCS = 100  # documents of the chain that steps start from
 OPTIONS = {
     "batch": ("--learning", "batch", "--passes", "50"),
     "grow": ("--learning", "grow", "--keep-states", "2"),
@@ -152,7 +152,7 @@ def run(words: list[str]) -> None:
     from diln.cli.main import main
     from diln.models import parameters, sampling
 
-    parameters.STAGES, parameters.GROWN_SWEEPS, sampling.STARTED = GROWING, 30, STARTED
+    parameters.STAGES, parameters.GROWN_SWEEPS, sampling.CHAIN_DOCS = GROWING, 30, CHAIN_DOCS
     if words[0] == "--die":
         die_at(int(words[1]))
         words = words[2:]

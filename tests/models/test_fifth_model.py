@@ -5,26 +5,39 @@ It is LDA written once more, so that its chain must have the bits of LDA's.
 
 import numpy as np
 import pytest
-from fifth_model import Even
 from typer.testing import CliRunner
 
 import diln
 from diln import LDA, Sampling
 from diln.cli.main import app
+from diln.models.base import ESTIMATORS
+from diln.models.options import MODELS
+from diln.models.parameters import KINDS
 from diln.simulate import lda_corpus
+
+
+@pytest.fixture(scope="module")
+def Even():  # noqa: N802 - a class
+    """The model, which comes in by being defined, and goes when these tests are done."""
+    from fifth_model import Even as Fifth
+
+    yield Fifth
+    for known in (MODELS, KINDS, ESTIMATORS):
+        del known[Fifth.kind]
+
 
 COUNTS = lda_corpus(90, 60, 4, doc_length=40, rng=0).corpus.counts
 TOLD = {"max_iter": 30, "random_state": 2}
 
 
-def test_the_fifth_model_has_the_bits_of_the_one_that_it_is():
+def test_the_fifth_model_has_the_bits_of_the_one_that_it_is(Even):
     fifth, lda = Even(4, **TOLD).fit(COUNTS), LDA(4, **TOLD).fit(COUNTS)
     np.testing.assert_array_equal(fifth.components_, lda.components_)
     np.testing.assert_array_equal(fifth.transform(COUNTS), lda.transform(COUNTS))
 
 
 @pytest.mark.parametrize("told", [{}, {"learning_method": "online"}, {"inference": "variational"}], ids=str)
-def test_it_is_fitted_saved_loaded_and_goes_on_like_any_other(told, tmp_path):
+def test_it_is_fitted_saved_loaded_and_goes_on_like_any_other(told, tmp_path, Even):
     model = Even(4, **{**TOLD, **told}).fit(COUNTS)
     model.save(tmp_path / "model")
     again = diln.load(tmp_path / "model")
@@ -35,7 +48,7 @@ def test_it_is_fitted_saved_loaded_and_goes_on_like_any_other(told, tmp_path):
     np.testing.assert_array_equal(again.components_, model.components_)
 
 
-def test_its_chains_resume_and_the_command_line_knows_it(tmp_path, monkeypatch):
+def test_its_chains_resume_and_the_command_line_knows_it(tmp_path, monkeypatch, Even):
     corpus, model = str(tmp_path / "corpus"), str(tmp_path / "model")
     lda_corpus(90, 60, 4, doc_length=40, rng=0).corpus.save(corpus)
     command = ["fit", corpus, "-o", model, "--model", "even", "--topics", "4", "--passes", "12", "--quiet"]

@@ -159,7 +159,7 @@ def test_a_number_of_topics_is_what_you_get_after_a_start_with_more(model, first
 
 def test_growing_and_steps_come_near_to_batch(split, monkeypatch):
     monkeypatch.setattr(parameters, "STAGES", ((80, 20), (160, 10)))
-    monkeypatch.setattr(sampling, "STARTED", 120)
+    monkeypatch.setattr(sampling, "CHAIN_DOCS", 120)
     given = {"n_components": 12, "topic_word_prior": 0.05, "random_state": 0}
     batch = perplexity(DILN(**given, learning_method="batch"), split)
     for learning in ("grow", "online"):
@@ -173,7 +173,7 @@ def test_growing_and_steps_come_near_to_batch(split, monkeypatch):
 
 def test_auto_grows_where_there_are_many_documents_and_steps_where_tokens_do_not_fit(small, monkeypatch):
     monkeypatch.setattr(parameters, "STAGES", ((80, 3), (160, 3)))
-    monkeypatch.setattr(sampling, "STARTED", 120)
+    monkeypatch.setattr(sampling, "CHAIN_DOCS", 120)
     fit = HDP(8, random_state=0, max_iter=31).fit
     assert fit(small.corpus).learning_method_ == "batch"
     monkeypatch.setattr(parameters, "GROWN", 300)
@@ -350,7 +350,7 @@ def test_a_batch_without_a_token_teaches_nothing(small):
 
 
 def test_the_last_documents_of_a_pass_count_as_much_as_others(monkeypatch):
-    monkeypatch.setattr(sampling, "STARTED", 50)
+    monkeypatch.setattr(sampling, "CHAIN_DOCS", 50)
     rng = np.random.default_rng(0)
     counts = rng.poisson(1.0, (201, 30))
     counts[:, 0] = 0
@@ -368,7 +368,7 @@ def test_a_batch_fit_stands_for_the_documents_it_was_given(small):
 
 
 def test_the_first_documents_of_a_stream_stand_for_all_of_them(small, monkeypatch):
-    monkeypatch.setattr(sampling, "STARTED", 50)
+    monkeypatch.setattr(sampling, "CHAIN_DOCS", 50)
     model = HDP(8, random_state=0, inference=Sampling(batch_size=50), max_iter=20).partial_fit(small.corpus)
     assert held(model) == pytest.approx(small.corpus.n_tokens, rel=0.1)
 

@@ -9,7 +9,7 @@ import pytest
 from diln.corpus import Corpus
 from diln.corpus.splits import completion_rows
 from diln.errors import SourceError
-from diln.models.parameters import KINDS
+from diln.models.options import MODELS
 from diln.simulate import diln_corpus
 from diln.study import STUDIES, Comparison, ResultsFolder, settings_for
 from diln.study.choice import at_the_edge, choose, trials
@@ -77,7 +77,7 @@ def test_where_there_is_no_choice_nothing_is_tried(corpus, tmp_path):
 
 
 def test_all_models_are_compared_unless_told_otherwise(corpus):
-    assert settings_for(corpus).models == tuple(KINDS)
+    assert settings_for(corpus).models == tuple(MODELS)
 
 
 @pytest.mark.parametrize(
