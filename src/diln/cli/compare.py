@@ -48,7 +48,7 @@ class StudyName(Enum):
     "diln compare corpus -o comparison --study prior --study pass",
 )
 @takes(reading=READING, text={**TOKENS, **TERMS})
-def compare_command(
+def compare_command(  # a parameter for each option
     source: SourceArg,
     output: Annotated[
         Path,

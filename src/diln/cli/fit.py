@@ -36,7 +36,7 @@ EVERY = 600.0  # seconds from one checkpoint to the next of a fit that goes on, 
     "diln fit corpus -o lda --model lda --topics 50 --doc-prior auto",
 )
 @takes(parameters=PARAMETERS, reading=READING, text={**TOKENS, **TERMS})
-def fit_command(
+def fit_command(  # a parameter for each option
     source: SourceArg,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="MODEL", help="Where to write the model.", rich_help_panel=OUTPUT)

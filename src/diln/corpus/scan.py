@@ -50,6 +50,7 @@ def _slot(key, mask):  # type: ignore[no-untyped-def]
     return np.int64((key ^ (key >> FOLD)) & np.uint64(mask))
 
 
+# Long: one pass over the letters, whose state would have to go through every function that it is cut into.
 @compiled
 def _scan_documents(text, starts, kinds, min_length, keys, slots, spans, ids, token_starts, state):  # type: ignore[no-untyped-def]
     """Scan documents from state[0] on until all are done or the table of terms is full; see ``scan``.

@@ -77,7 +77,7 @@ class Simulated:
     doc_locations: FloatArray | None = None
 
 
-def diln_corpus(
+def diln_corpus(  # a parameter for each of the model
     n_docs: int,
     n_terms: int,
     n_components: int,

@@ -77,7 +77,7 @@ def needs_topics(model: str) -> bool:
     return MODELS[model].keeps_all
 
 
-def settings_for(
+def settings_for(  # long by its description
     corpus: Corpus,
     *,
     models: tuple[str, ...] = (),

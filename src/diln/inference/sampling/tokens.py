@@ -92,6 +92,7 @@ def pick(sums, x):  # type: ignore[no-untyped-def]
     return k
 
 
+# Long: the innermost loop shares its running values with all around it.
 @kernel
 def draw_topics(docs, first, last, weights, known, learning, key, sums, room):  # type: ignore[no-untyped-def]
     """Draw the topic of every token of documents first to last, given all others.
