@@ -1,4 +1,5 @@
 import os
+import pickle
 import re
 import shutil
 import subprocess
@@ -118,3 +119,20 @@ def test_what_takes_records_of_other_packages_is_compiled_and_not_kept(tmp_path,
     own = compiled(lambda record: record.indptr[0])
     assert own(Tokens(np.array([7]), np.zeros(1, np.int32), np.zeros(1, np.int32), np.array([0]), 1)) == 7
     assert list(tmp_path.rglob("*.nbi"))
+
+
+def test_what_names_a_record_that_is_gone_is_taken_for_nothing(tmp_path, monkeypatch):
+    """As after an upgrade in which a record has another name."""
+    monkeypatch.setattr(numba_config, "CACHE_DIR", str(tmp_path))
+    assert compiled(double)(21) == 42
+    (index,) = tmp_path.rglob("*.nbi")
+    with index.open("rb") as file:
+        version = pickle.load(file)
+    index.write_bytes(pickle.dumps(version) + b"cdiln.nowhere\nGone\n.")
+    again = compiled(double)
+    assert again(21) == 42
+    assert sum(again.stats.cache_misses.values()) == 1
+    assert sum(compiled(double).stats.cache_hits.values()) == 0
+    third = compiled(double)
+    assert third(21) == 42
+    assert sum(third.stats.cache_hits.values()) == 1

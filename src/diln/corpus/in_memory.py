@@ -9,7 +9,7 @@ from diln.corpus.sources import (
     BLOCK_BYTES,
     BLOCK_DOCS,
     Block,
-    Documents,
+    ParsedDocuments,
     Source,
     TextBlock,
     TokenBlock,
@@ -38,7 +38,7 @@ class TextsSource(Source):
         """Texts in blocks of bounded size."""
         for first, texts, fields in in_blocks(self.texts, self.fields, _size_of_text):
             self.position = first + len(texts)
-            yield TextBlock(Documents(texts, {**fields, "text": texts}, sum(not text for text in texts)))
+            yield TextBlock(ParsedDocuments(texts, {**fields, "text": texts}, sum(not text for text in texts)))
 
 
 class TokensSource(Source):

@@ -39,7 +39,7 @@ class Block(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Documents:
+class ParsedDocuments:
     """Parsed documents: the text that is counted, and the fields that are kept, each a string a document."""
 
     counted: list[str]
@@ -76,7 +76,7 @@ class Source(ABC):
 class TextBlock(Block):
     """Texts at hand in memory."""
 
-    documents: Documents
+    documents: ParsedDocuments
 
     def count(self, rule: TextRule) -> Counted:
         """Count the texts."""

@@ -62,15 +62,27 @@ def _stamp(loop: Any, file: Path) -> None:
 
 
 def _keep_own(loop: Any) -> None:
-    """Have compiled code kept only where all records that it takes are of this package.
+    """Have compiled code kept only where all records that it takes are of this package, and read where they are there.
 
     What is kept names the classes of its records. Were one of a script or a notebook among them, a process that cannot
-    import it could not read what is kept of the loop at all.
+    import it could not read what is kept of the loop at all; nor could this version what another has left, if a record
+    has another name. Then the loop is compiled as if nothing were kept.
     """
     kept: Any = getattr(loop, "_cache", None)
     if hasattr(kept, "save_overload"):
         save = kept.save_overload
         kept.save_overload = lambda signature, data: save(signature, data) if _own(signature) else None
+    index: Any = getattr(kept, "_cache_file", None)
+    if hasattr(index, "_load_index"):
+        load = index._load_index
+
+        def load_index() -> Any:
+            try:
+                return load()
+            except (ImportError, AttributeError):
+                return {}
+
+        index._load_index = load_index
 
 
 def _own(kind: Any) -> bool:

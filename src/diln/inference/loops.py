@@ -17,7 +17,7 @@ from diln.inference.progress import Progress
 Watch = Callable[[Progress], bool]  # is told of every sweep or step; says whether to end before the next
 
 
-class Run(Protocol):
+class SweepingRun(Protocol):
     """A fit that goes on by sweeps over its documents, and knows when it is done."""
 
     done: bool
@@ -33,7 +33,7 @@ class Learner(Protocol):
         """Visit these documents, then move the corpus a step towards them."""
 
 
-def sweeps(run: Run, engine: Engine, watch: Watch) -> None:
+def sweeps(run: SweepingRun, engine: Engine, watch: Watch) -> None:
     """Sweep on until the run is done; goes on where a run was left."""
     while not run.done:
         if watch(run.sweep(engine)):

@@ -70,7 +70,7 @@ def passes(job: Job, fitted: Fitted, engine: Engine) -> None:
         epoch, done = divmod(fitted.steps, each)
         before = fitted.history[-1]["seconds"] if fitted.history else 0.0
         batches = shuffled(job.rows, (job.seed, 1, epoch), size, done)
-        loops.steps(Pass(fitted, epoch + 1), batches, engine, watch, before)
+        loops.steps(OnlinePass(fitted, epoch + 1), batches, engine, watch, before)
         if fitted.steps < (epoch + 1) * each:  # time is over
             break
 
@@ -83,7 +83,7 @@ def shuffled(rows: Rows, seed: tuple[int, ...], size: int, skip: int = 0) -> Ite
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class OnlinePass:
     """A pass over documents, for ``loops.steps``; those of a stream count as none."""
 
     fitted: Fitted
@@ -145,7 +145,7 @@ def _steps(fitted: Fitted, rows: Rows, known: int, engine: Engine, look: Look | 
 
     ranges = even_cut(rows.n_docs - known, int(fitted.parameters.settled("batch_size")))
     batches = (rows.take(np.arange(known + first, known + last)) for first, last in ranges)
-    loops.steps(Pass(fitted, fitted.passes + 1, streams=True), batches, engine, watch, before)
+    loops.steps(OnlinePass(fitted, fitted.passes + 1, streams=True), batches, engine, watch, before)
     del fitted.history[:-NOTED]
     fitted.refresh(engine)
 

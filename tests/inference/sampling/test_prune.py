@@ -6,7 +6,7 @@ from small import counted, some_counts, some_documents, some_state, tell
 
 from diln.engine.threads import Threads
 from diln.inference.sampling.chain import Chain
-from diln.inference.sampling.prune import EVERY, TOKENS_EACH, split, split_topics, tidy
+from diln.inference.sampling.prune import EVERY, TOKENS_EACH, prune_and_split, split, split_topics
 from diln.inference.sampling.tokens import NO_TOPIC
 from diln.inference.weights.located_draws import LocatedDraws
 
@@ -29,7 +29,7 @@ def moved(chain, topic, to):
 def test_empty_topics_go_and_the_others_keep_their_columns(chain):
     moved(chain, 2, 3)
     before = chain.state
-    tidy(chain, grows=False)
+    prune_and_split(chain, grows=False)
     kept = [0, 1, 3, 4, 5]
     assert chain.state.n_topics == 5
     assert np.array_equal(chain.state.counts.table[:, :5], before.counts.table[:, kept])
@@ -44,7 +44,7 @@ def test_tokens_of_dust_get_another_topic_in_the_next_sweep(chain, monkeypatch):
     smallest = int(np.argmin(chain.state.counts.totals[:6]))
     share = (chain.state.counts.totals[smallest] + 0.5) / chain.state.counts.totals.sum()
     monkeypatch.setattr("diln.inference.sampling.prune.DUST", share)
-    tidy(chain, grows=False)
+    prune_and_split(chain, grows=False)
     assert chain.state.n_topics == 5
     assert (chain.everything.topics == NO_TOPIC).any()
     with Threads(1) as threads:
@@ -56,10 +56,10 @@ def test_tokens_of_dust_get_another_topic_in_the_next_sweep(chain, monkeypatch):
 def test_topics_stay_where_pruning_is_off_or_it_is_not_the_time(chain):
     moved(chain, 2, 3)
     chain.prunes = False
-    tidy(chain, grows=False)
+    prune_and_split(chain, grows=False)
     assert chain.state.n_topics == 6
     chain.prunes, chain.number = True, EVERY + 1
-    tidy(chain, grows=False)
+    prune_and_split(chain, grows=False)
     assert chain.state.n_topics == 6
 
 

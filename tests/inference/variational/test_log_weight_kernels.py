@@ -9,7 +9,7 @@ from diln.inference.data import TermCounts
 from diln.inference.variational.documents import DocumentBeliefs, DocumentShard, Limits
 from diln.inference.variational.log_weight_step import (
     GaussianCorpus,
-    LogWeights,
+    LogWeightBelief,
     direction,
     dot,
     log_weight_steps,
@@ -50,7 +50,9 @@ class Case:
         """A step of the means, then of the variances; what the first promised."""
         size = len(self.x)
         off, pull, share = self.known()
-        q = LogWeights(self.x, self.spread, off, pull, share, *np.full((4, size), np.nan), np.full((4, size), np.nan))
+        q = LogWeightBelief(
+            self.x, self.spread, off, pull, share, *np.full((4, size), np.nan), np.full((4, size), np.nan)
+        )
         promised = mean_step(self.precision, self.n, self.length, q)
         between, known = self.f(self.x, self.spread), (off, pull)
         variance_step(self.precision, self.length, self.x, self.spread, share)

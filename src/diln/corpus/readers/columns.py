@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from diln.corpus.sources import Documents, as_texts, numbers_from
+from diln.corpus.sources import ParsedDocuments, as_texts, numbers_from
 from diln.errors import SourceError
 
 NONE = "none"
@@ -42,7 +42,7 @@ class Columns:
         """Whether documents get numbers for ids."""
         return "id" not in self.others
 
-    def documents(self, first: int, columns: Mapping[str, Sequence[Any]], how_many: int) -> Documents:
+    def documents(self, first: int, columns: Mapping[str, Sequence[Any]], how_many: int) -> ParsedDocuments:
         """Documents from their values column by column; ``first`` numbers them where they have no id."""
         texts = {name: as_texts(columns[name]) for name in self.text}
         fields = {field: as_texts(columns[name]) for field, name in self.others.items()}
@@ -50,7 +50,7 @@ class Columns:
         counted = _join(list(texts.values()))
         body = [values for name, values in texts.items() if name != self.others.get("title")]
         fields["text"] = counted if len(body) == len(texts) else _join(body) if body else [""] * how_many
-        return Documents(counted, fields, sum(not text for text in counted))
+        return ParsedDocuments(counted, fields, sum(not text for text in counted))
 
     def needed(self) -> list[str]:
         """Every column that is read, once."""

@@ -8,7 +8,7 @@ from typing import Any
 from diln.corpus.readers.columns import ColumnOptions, Columns, choose_columns
 from diln.corpus.readers.lines import LineReader, Lines
 from diln.corpus.rules import TextRule
-from diln.corpus.sources import Block, Counted, Documents, Source
+from diln.corpus.sources import Block, Counted, ParsedDocuments, Source
 from diln.errors import SourceError
 
 LOOKED_AT = 1 << 16  # bytes at the start of a file whose objects tell the columns
@@ -27,7 +27,7 @@ class JsonBlock(Block):
         """Parse the lines and count their texts."""
         return self.documents().count(rule)
 
-    def documents(self) -> Documents:
+    def documents(self) -> ParsedDocuments:
         """The documents, by column. Without an id column a document's id is its line number."""
         records = []
         numbers = []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from diln.corpus.readers.lines import Errors, LineReader, Lines, broken_bytes, check_encoding
 from diln.corpus.rules import TextRule
-from diln.corpus.sources import BLOCK_BYTES, BLOCK_DOCS, Block, Counted, Documents, Source
+from diln.corpus.sources import BLOCK_BYTES, BLOCK_DOCS, Block, Counted, ParsedDocuments, Source
 from diln.errors import SourceError
 
 
@@ -20,7 +20,7 @@ class LineBlock(Block):
         """Count the lines; a document's id is its line number, and blank lines are no documents."""
         numbered = list(self.lines.numbered())
         texts = [line for _, line in numbered]
-        return Documents(texts, {"id": [str(number) for number, _ in numbered], "text": texts}).count(rule)
+        return ParsedDocuments(texts, {"id": [str(number) for number, _ in numbered], "text": texts}).count(rule)
 
 
 class LinesSource(Source):
@@ -57,7 +57,7 @@ class FileBlock(Block):
             "label": [path.parent.as_posix() if path.parent.parts else "" for path in below],
             "text": texts,
         }
-        return Documents(texts, fields, sum(not text for text in texts)).count(rule)
+        return ParsedDocuments(texts, fields, sum(not text for text in texts)).count(rule)
 
     def _read(self, path: Path) -> str:
         try:

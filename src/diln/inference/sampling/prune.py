@@ -29,7 +29,7 @@ def split_topics(topics, starts, key, partners):  # type: ignore[no-untyped-def]
                     topics[t] = partners[k]
 
 
-def tidy(chain: Chain, *, grows: bool) -> None:
+def prune_and_split(chain: Chain, *, grows: bool) -> None:
     """Drop dust now and then; where topics may be added and most are in use, split them."""
     if chain.number % EVERY:
         return

@@ -12,7 +12,7 @@ from diln.inference.progress import Progress, topics_in_use
 from diln.inference.sampling.average import Average
 from diln.inference.sampling.chain import Chain
 from diln.inference.sampling.merge import merge
-from diln.inference.sampling.prune import tidy
+from diln.inference.sampling.prune import prune_and_split
 from diln.inference.sampling.state import State
 
 WINDOW = 10  # sweeps whose mean score is compared with that of as many before them
@@ -103,7 +103,7 @@ class ChainRun:
                 self.kept = [*self.kept, chain.state.copy()][-plan.keep_states :]
             self.done = late or self.average.n_states >= plan.n_states or chain.number >= plan.max_iter
         else:
-            tidy(chain, grows=plan.grows)
+            prune_and_split(chain, grows=plan.grows)
 
     @property
     def settled(self) -> bool:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from diln.inference.data import Array, Tokens
 from diln.inference.emissions.multinomial_draws import TopicCounts
-from diln.inference.sampling.tokens import NO_TOPIC, DocumentShard
+from diln.inference.sampling.tokens import NO_TOPIC, SampledShard
 from diln.inference.stats import Stats
 
 
@@ -82,12 +82,12 @@ class SampledDocuments:
         some = self.shard(0, size)
         return SampledDocuments(some.tokens, some.topics, some.places, some.names)
 
-    def shard(self, first: int, last: int) -> DocumentShard:
+    def shard(self, first: int, last: int) -> SampledShard:
         """Documents first to last for a step, sharing memory."""
         tokens = self.tokens.cut(first, last)
         start = self.tokens.starts[first]
         places = type(self.places)(*(array[first:last] for array in self.places))
-        return DocumentShard(tokens, self.topics[start : start + tokens.size], self.names[first:last], places, first)
+        return SampledShard(tokens, self.topics[start : start + tokens.size], self.names[first:last], places, first)
 
     def renamed(self, topics: NDArray[np.intp]) -> None:
         """Follow ``State.chosen``: tokens of topics that are gone have none."""

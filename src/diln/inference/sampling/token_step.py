@@ -11,7 +11,7 @@ from diln.engine.threads import cut
 from diln.inference.data import Array
 from diln.inference.emissions.multinomial_draws import LONGEST, count_table
 from diln.inference.sampling.state import SampledDocuments, State
-from diln.inference.sampling.tokens import DocumentShard, Histograms, Room, TopicTable, draw_topics
+from diln.inference.sampling.tokens import Histograms, Room, SampledShard, TopicTable, draw_topics
 
 BLOCK = 250_000  # tokens that are drawn given the same counts of other blocks
 MOST_BLOCKS = 16
@@ -38,7 +38,7 @@ class TokenSums:
         return Histograms(self.histogram, self.softs)
 
 
-class Drawing(NamedTuple):
+class TokenDrawing(NamedTuple):
     """What a token step is given beside its documents."""
 
     weights: Any  # a record of the model's weights
@@ -69,7 +69,7 @@ def draw_tokens(state: State, docs: SampledDocuments, key: np.uint64, engine: En
     In blocks of documents: tokens of other blocks are known as they were before the sweep. One block is exact.
     """
     ranges, counts = blocks(docs), state.counts
-    given = Drawing(state.weights.record(state.width), counts.record, key)
+    given = TokenDrawing(state.weights.record(state.width), counts.record, key)
     if len(ranges) == 1:
         return draw_shard(docs.shard(*ranges[0]), given, learning=True)
     shards, table, totals = [docs.shard(*one) for one in ranges], np.zeros_like(counts.table), np.zeros(state.width)
@@ -81,7 +81,7 @@ def draw_tokens(state: State, docs: SampledDocuments, key: np.uint64, engine: En
     return added(sums)
 
 
-def draw_block(shard: DocumentShard, given: Drawing) -> TokenSums:
+def draw_block(shard: SampledShard, given: TokenDrawing) -> TokenSums:
     """Draw the tokens of a block, with counts of its own that follow."""
     known = given.known._replace(table=private_copy(given.known.table), totals=given.known.totals.copy())
     return draw_shard(shard, given._replace(known=known), learning=True)
@@ -89,11 +89,11 @@ def draw_block(shard: DocumentShard, given: Drawing) -> TokenSums:
 
 def draw_given(state: State, docs: SampledDocuments, key: np.uint64, engine: Engine) -> TokenSums:
     """Draw every token's topic given the corpus' counts, which stay."""
-    given = Drawing(state.weights.record(state.width), state.counts.record, key)
+    given = TokenDrawing(state.weights.record(state.width), state.counts.record, key)
     return added(list(engine.map(draw_shard, [docs.shard(*one) for one in pieces(len(docs))], given)))
 
 
-def draw_shard(shard: DocumentShard, given: Drawing, *, learning: bool = False) -> TokenSums:
+def draw_shard(shard: SampledShard, given: TokenDrawing, *, learning: bool = False) -> TokenSums:
     """Draw the tokens of documents; where ``learning``, the counts given follow."""
     tokens, width = shard.tokens, len(given.known.totals)
     sums = TokenSums.of(width, int(np.diff(tokens.starts).max(initial=0)))

@@ -16,7 +16,7 @@ SMALL = 1e-200  # product of probabilities of which the logarithm is taken: one 
 MOST_TOPICS = 65520  # that fit, in whole lanes, into the 16 bits of a token's topic
 
 
-class DocumentShard(NamedTuple):
+class SampledShard(NamedTuple):
     """Some documents: their tokens, the topics of these, and what the model's weights know of each document."""
 
     tokens: Tokens

@@ -121,7 +121,7 @@ def direction(precision, share, length, gradient, step, pushed, work):  # type: 
             ahead[k] = scaled[k] + slope / before * ahead[k]
 
 
-class LogWeights(NamedTuple):
+class LogWeightBelief(NamedTuple):
     """q(eta) of one document, and where a step of it is computed; all but the last (n_topics,)."""
 
     x: Array  # lambda, the means
@@ -139,7 +139,7 @@ class LogWeights(NamedTuple):
 @kernel
 def new_log_weights(size):  # type: ignore[no-untyped-def]
     """Memory for the log weights of documents."""
-    return LogWeights(
+    return LogWeightBelief(
         np.empty(size), np.empty(size), np.empty(size), np.empty(size), np.empty(size),
         np.empty(size), np.empty(size), np.empty(size), np.empty(size), np.empty((4, size)),
     )  # fmt: skip

@@ -20,7 +20,7 @@ from diln.inference.sampling.average import follow_products, turned
 from diln.inference.sampling.fold_in import fold_in
 from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.token_step import TOGETHER, TokenSums, added, beyond, pieces
-from diln.inference.sampling.tokens import DocumentShard, TopicTable
+from diln.inference.sampling.tokens import SampledShard, TopicTable
 from diln.inference.stats import Stats, TopicColumns, TopicRows, padded
 from diln.inference.variational.documents import Limits
 from diln.inference.weights.draws import Sweep, Visited, WeightDraws, WeightState
@@ -113,7 +113,7 @@ class GatedSums(Stats):
         return PlaceSums(self.precision, self.linear)
 
 
-class Drawing(NamedTuple):
+class PlaceDrawing(NamedTuple):
     """What a step of documents' places is given."""
 
     weights: GatedWeights
@@ -165,7 +165,7 @@ class GatedDraws(WeightDraws):
     def place(self, state: State, docs: SampledDocuments, sweep: Sweep) -> PlaceSums:
         """Draw every document's place given its tokens' topics; returns what the topics' locations need of them."""
         seed = (sweep.seed, sweep.number, EXACT)
-        given = Drawing(gated(state).record(state.width), sweep.key, self.prior_weights(state), seed)
+        given = PlaceDrawing(gated(state).record(state.width), sweep.key, self.prior_weights(state), seed)
         step = place_exactly if self.exact else place_shard
         shards = [docs.shard(*one) for one in pieces(len(docs))]
         return added_places(list(sweep.engine.map(step, shards, given)))
@@ -233,7 +233,7 @@ def gated(state: State) -> GatedState:
     return cast(GatedState, state.weights)
 
 
-def place_shard(shard: DocumentShard, given: Drawing) -> PlaceSums:
+def place_shard(shard: SampledShard, given: PlaceDrawing) -> PlaceSums:
     """Draw documents' places, omega with the right mean and variance."""
     dims, width = given.weights.ells.shape
     sums = PlaceSums.of(width, dims)
@@ -241,7 +241,7 @@ def place_shard(shard: DocumentShard, given: Drawing) -> PlaceSums:
     return sums
 
 
-def place_exactly(shard: DocumentShard, given: Drawing) -> PlaceSums:
+def place_exactly(shard: SampledShard, given: PlaceDrawing) -> PlaceSums:
     """Draw documents' places, omega exactly."""
     dims, width = given.weights.ells.shape
     size, room, sums = len(given.a0), PlaceRoom.of(width, dims), PlaceSums.of(width, dims)
@@ -255,7 +255,7 @@ def place_exactly(shard: DocumentShard, given: Drawing) -> PlaceSums:
     return sums
 
 
-def visit_shard(shard: DocumentShard, given: Visiting) -> tuple[Array, TokenSums, PlaceSums]:
+def visit_shard(shard: SampledShard, given: Visiting) -> tuple[Array, TokenSums, PlaceSums]:
     """Draw documents some times: the tokens' topics that count, and sums over documents and these draws."""
     dims, width = given.weights.ells.shape
     late = np.zeros((len(given.keys) - given.burn, shard.tokens.size), np.uint16)

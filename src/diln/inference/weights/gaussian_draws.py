@@ -17,7 +17,7 @@ from diln.inference.posterior import Inferred
 from diln.inference.sampling.average import follow
 from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.token_step import TOGETHER, TokenSums, draw_given, pieces
-from diln.inference.sampling.tokens import DocumentShard
+from diln.inference.sampling.tokens import SampledShard
 from diln.inference.stats import Stats, TopicPairs, TopicVector
 from diln.inference.variational.documents import Limits
 from diln.inference.variational.posterior import first_beliefs
@@ -72,7 +72,7 @@ class GaussianSums(Stats):
         return GaussianSums(self.moments[np.ix_(places, places)])
 
 
-class Drawing(NamedTuple):
+class LogWeightDrawing(NamedTuple):
     """What a step of documents' log weights is given."""
 
     gaussian: Gaussian
@@ -222,12 +222,12 @@ def draw_all_log_weights(state: State, docs: SampledDocuments, key: np.uint64, e
     """Draw every document's log weights given its tokens' topics; returns the sum of (1, eta)(1, eta)'."""
     known = log_weighted(state)
     inverse = np.linalg.inv(known.covariance)
-    given = Drawing(Gaussian(known.mean, np.ascontiguousarray((inverse + inverse.T) / 2)), key, state.width)
+    given = LogWeightDrawing(Gaussian(known.mean, np.ascontiguousarray((inverse + inverse.T) / 2)), key, state.width)
     shards = [docs.shard(*one) for one in pieces(len(docs))]
     return np.asarray(np.array(list(engine.map(weigh_shard, shards, given))).sum(axis=0))
 
 
-def weigh_shard(shard: DocumentShard, given: Drawing) -> Array:
+def weigh_shard(shard: SampledShard, given: LogWeightDrawing) -> Array:
     """Draw documents' log weights; returns the sum of (1, eta)(1, eta)'."""
     size, starts = len(given.gaussian.mean), shard.tokens.starts
     room, moments = LogWeightRoom.of(given.width, size), np.zeros((1 + size, 1 + size))
