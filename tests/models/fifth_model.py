@@ -55,7 +55,6 @@ class EvenState(WeightState):
 
 @dataclass(frozen=True, slots=True)
 class EvenDraws(WeightDraws):
-    kind: ClassVar[str] = "even"
     states: ClassVar = (EvenState,)
     learned: ClassVar[bool] = False
 

@@ -35,7 +35,7 @@ def take_turns(m, length, shard, corpus, space, gate):  # type: ignore[no-untype
 
     In turn: n_k = sum over tokens of p(topic k), proportional to (a0_k + n_k) sigma(psi_k) topic_k(term)  # G9; every
     few turns a Newton step of (u, s) given n  # D6. It ends when the mean change of n falls below the tolerance and
-    its location is at rest, or after the most turns.
+    its location has settled, or after the most turns.
     """
     entries, topics, (most, tolerance) = shard.entries, corpus.topics, corpus.limits
     n, a, theta, fresh = space.n, space.a, space.theta, space.fresh

@@ -133,7 +133,6 @@ class SampledPosterior(Posterior):
         return {
             "state": self.state.numbers(),
             "states": [state.numbers() for state in self.states],
-            "weights": self.weights.to_json(),
             "n_states": self.n_states,
         }
 

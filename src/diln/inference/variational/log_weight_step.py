@@ -243,7 +243,7 @@ def leave_at_prior(m, shard, corpus):  # type: ignore[no-untyped-def]
 def take_log_weight_turns(m, n, length, theta, fresh, q, shard, corpus):  # type: ignore[no-untyped-def]
     """The turns of one document: theta = e^(lambda + lift nu^2); n by ``token_step``; ``mean_step``; ``variance_step``.
 
-    It ends when the mean change of n falls below the tolerance and its log weights are at rest, or after the most
+    It ends when the mean change of n falls below the tolerance and its log weights have settled, or after the most
     turns.
     """
     entries, tokens, lift, (most, tolerance) = shard.entries, shard.beliefs.tokens, corpus.lift, corpus.limits

@@ -14,7 +14,6 @@ from diln.inference.weights.gamma_process_draws import GatedDraws
 class DirichletDraws(GatedDraws):
     """LDA whose a0 is given."""
 
-    kind: ClassVar[str] = "dirichlet"
     learned: ClassVar[bool] = False
 
     weight: float | None = None  # a0 of each topic; None: 1 / n_topics

@@ -5,7 +5,7 @@ its sums and its steps; nothing outside that file knows which kind it is.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -68,16 +68,11 @@ class WeightState(Stats):
 class WeightDraws(ABC):
     """A model's weights in sampling: what is given, as fields, and the steps that find the rest."""
 
-    kind: ClassVar[str]
     states: ClassVar[tuple[type[WeightState], ...]]  # of the corpus: once the weights are open, and before
     sums: ClassVar[type[Stats]] = Stats  # what a stream goes on learning from
     learned: ClassVar[bool] = True  # whether topics that are alike can be made one before the weights open
     start_sweeps: ClassVar[int] = 40  # of the chain that a stream starts from
     start_whole: ClassVar[bool] = False  # whether that chain makes all of them
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON: the kind and the fields."""
-        return {"kind": self.kind, **asdict(self)}
 
     def state_of(self, tensors: dict[str, Array]) -> type[WeightState]:
         """Which of its states these arrays are."""

@@ -211,8 +211,6 @@ class GatedDraws(WeightDraws):
 class GammaProcessDraws(GatedDraws):
     """HDP, and LDA whose a0 is learned."""
 
-    kind: ClassVar[str] = "gamma process"
-
     def draw(self, state: State, docs: SampledDocuments, found: TokenSums, sweep: Sweep) -> None:
         """Weights given tokens, then documents' intercepts."""
         if sweep.number >= SETTLING:

@@ -84,7 +84,6 @@ class LogWeightDrawing(NamedTuple):
 class GaussianDraws(WeightDraws):
     """The CTM."""
 
-    kind: ClassVar[str] = "gaussian"
     states: ClassVar[tuple[type[WeightState], ...]] = (GaussianState, *DirichletDraws.states)
     sums: ClassVar[type[Stats]] = GaussianSums
     learned: ClassVar[bool] = False

@@ -1,7 +1,7 @@
 """DILN in sampling: every topic has a location, and a document's weight of it a gate sigma(ell_k . u + s)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,6 @@ NEAR = 0.3  # of a location's prior deviation: how far from the origin topics ar
 @dataclass(frozen=True, slots=True)
 class LocatedDraws(GatedDraws):
     """DILN."""
-
-    kind: ClassVar[str] = "located"
 
     n_dims: int = 10  # d
     variance: float = 0.5  # c, or where it starts
