@@ -15,8 +15,8 @@ from scipy import sparse
 
 import diln.corpus.in_memory
 import diln.corpus.matrix
+import diln.corpus.readers.folder
 import diln.corpus.readers.lines
-import diln.corpus.readers.plain
 import diln.corpus.readers.table
 from diln.corpus import FORMATS, Corpus
 from diln.corpus.in_memory import FrameSource, TextsSource, TokensSource
@@ -498,8 +498,8 @@ def write_all(folder):
 @pytest.fixture
 def small_blocks(monkeypatch):
     for module in (
+        diln.corpus.readers.folder,
         diln.corpus.readers.lines,
-        diln.corpus.readers.plain,
         diln.corpus.readers.table,
         diln.corpus.in_memory,
     ):

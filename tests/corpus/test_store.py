@@ -196,6 +196,9 @@ class TestAppending:
         assert corpus.doc_lengths[5:].tolist() == [1, 1]
         assert corpus.tally.unknown_tokens == 2
 
+    def test_documents_without_any_known_term_are_empty_rows(self, stored):
+        assert append(texts_source(["zebra"]), stored.directory).doc_lengths[5:].tolist() == [0]
+
     def test_with_a_growing_vocabulary_puts_new_terms_at_the_end(self, stored):
         corpus = append(texts_source(["fox zebra zebra", "yak dog"]), stored.directory, grow=True)
         assert corpus.vocabulary == [*stored.vocabulary, "yak", "zebra"]

@@ -93,6 +93,18 @@ def test_a_fixed_vocabulary_is_not_pruned():
     assert Corpus.from_texts(TEXTS, vocabulary=["yak", "elk"], min_df=2, max_terms=1).vocabulary == ["yak", "elk"]
 
 
+@pytest.mark.parametrize("texts", [["cow"], ["cow", "dog yak", ""], [""], ["the and of"]])
+def test_documents_without_any_known_term_are_empty_rows(texts):
+    corpus = Corpus.from_texts(texts, vocabulary=["elk", "ant"])
+    assert (corpus.vocabulary, corpus.doc_lengths.tolist()) == (["elk", "ant"], [0] * len(texts))
+    assert Corpus.from_tokens([["cow"]], vocabulary=["elk"]).doc_lengths.tolist() == [0]
+
+
+def test_documents_with_no_known_term_that_are_dropped_leave_nothing():
+    with pytest.raises(SourceError, match="no document has a token of the vocabulary"):
+        Corpus.from_texts(["cow"], vocabulary=["elk"], min_tokens=1)
+
+
 def test_documents_without_a_known_term_stay_unless_told_otherwise():
     corpus = Corpus.from_texts(["elk", "cow", "elk dog"], vocabulary=["elk"])
     assert corpus.doc_lengths.tolist() == [1, 0, 1]

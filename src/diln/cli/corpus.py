@@ -155,6 +155,7 @@ def _notes(summary: "CorpusSummary") -> list[str]:
         "repeated documents dropped": tally.get("duplicates_dropped", 0),
         "short documents dropped": tally.get("short_dropped", 0),
         "tokens outside the given vocabulary": tally.get("unknown_tokens", 0),
+        "unreadable files or folders left out": tally.get("unreadable", 0),
     }
     return [f"{text}: {number:,}" for text, number in numbers.items() if number]
 

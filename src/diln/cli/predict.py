@@ -161,8 +161,6 @@ def _read(fitted: "Fitted", source: str, reading: Given, text: Given, jobs: int,
         rows = aligned(corpus, fitted.vocabulary)
     except ValueError as error:  # no term is known
         raise SourceError(f"{source}: {error}") from None
-    if corpus.n_tokens == rows.n_unknown:
-        raise SourceError(f"{source}: no document has a token of a term that the model knows; give others")
     uncounted = 0 if is_corpus(source) or corpus.tally is None else corpus.tally.unknown_tokens
     return AlignedCorpus(corpus, rows, rows.n_unknown + uncounted)
 

@@ -103,6 +103,10 @@ READING: Options = {
     "errors": Annotated[
         OnError | None, _reading("--errors", help="What to do with bytes that are not text.", show_default="strict")
     ],
+    "skip_unreadable": Annotated[
+        bool | None,
+        _reading("--skip-unreadable", help="Leave out files in a folder that cannot be read.", show_default="an error"),
+    ],
     "vocabulary": Annotated[
         Path | None,
         _reading(

@@ -37,6 +37,7 @@ class CountedBlock(Generic[Kept]):
     totals: NDArray[np.int64]  # and how often
     text_keys: list[bytes]
     missing: int
+    unreadable: int
     letters: int
     unspaced: int
 
@@ -60,6 +61,7 @@ def count_block(context: tuple[TextRule, Sink[Kept, Stash, Finished]], job: Job)
         totals=np.bincount(counts.ids, counts.counts, minlength=n_terms).astype(np.int64),
         text_keys=counted.text_keys,
         missing=counted.missing,
+        unreadable=counted.unreadable,
         letters=counts.letters,
         unspaced=counts.unspaced,
     )
@@ -96,6 +98,7 @@ class Collector(Generic[Kept, Stash, Finished]):
         number = None if self.first_number is None else self.first_number + self.tally.documents
         self.tally.documents += block.documents
         self.tally.without_text += block.missing
+        self.tally.unreadable += block.unreadable
         self.tally.letters += block.letters
         self.tally.unspaced_letters += block.unspaced
         fresh = self._fresh(block.text_keys) if block.text_keys else None
@@ -195,7 +198,9 @@ def assemble(
     for note in source.notes:
         watch.note(note)
     first_number = next_number(earlier_ids) if source.numbered and earlier_ids else None
-    collector = Collector(table, sink, Tally(), table.numbers(source.vocabulary or []), first_number)
+    collector = Collector(
+        table, sink, Tally(unreadable=source.unreadable), table.numbers(source.vocabulary or []), first_number
+    )
     tally = collector.tally
     with Processes(n_jobs, (rule, sink)) as processes:
         for block in processes.map(count_block, enumerate(source.blocks())):
@@ -210,7 +215,8 @@ def assemble(
         finished: list[tuple[Finished, int, int]] = list(_finish(processes, jobs, sink.shared))
     sizes = [documents for _, documents, _ in finished]
     tally.short_dropped = tally.documents - tally.duplicates_dropped - sum(sizes)
-    if not sum(tokens for _, _, tokens in finished):
+    texts_of_known_terms = source.vocabulary is None and table.n_kept and sum(sizes)  # that none is met is no fault
+    if not texts_of_known_terms and not sum(tokens for _, _, tokens in finished):
         raise SourceError(
             f"{source.name}: no document has a token of the vocabulary that is kept; lower min_df, min_tokens or "
             "min_length, or check that the right text is read"

@@ -174,7 +174,7 @@ def append(
         ids = StoredShards(directory, manifest).ids()
         generation = next_generation(directory)
         made = assemble(opened, rule, table, DiskSink(directory, generation), n_jobs, watch or Notes(), ids)
-        tally = {name: number + stored["tally"][name] for name, number in made.tally.to_json().items()}
+        tally = {name: number + stored["tally"].get(name, 0) for name, number in made.tally.to_json().items()}
         commit(directory, generation, [*stored["shards"], *made.shards], made.vocabulary, stored["rule"], tally)
     return Corpus.open(directory)
 

@@ -26,6 +26,7 @@ class Counted:
     columns: dict[str, Strings]
     text_keys: list[bytes]  # a digest of each text, to find equal ones; empty when not asked for
     missing: int = 0  # documents whose text was absent
+    unreadable: int = 0  # documents that were left out, because they cannot be read
 
 
 class Block(ABC):
@@ -45,6 +46,7 @@ class ParsedDocuments:
     counted: list[str]
     fields: dict[str, list[str]]
     missing: int = 0
+    unreadable: int = 0
 
     def count(self, rule: TextRule) -> Counted:
         """Count the texts by the rule."""
@@ -54,6 +56,7 @@ class ParsedDocuments:
             {name: Strings.pack(values) for name, values in kept.items()},
             keys_of(self.counted if rule.drop_duplicates else []),
             self.missing,
+            self.unreadable,
         )
 
 
@@ -65,6 +68,7 @@ class Source(ABC):
     numbered: bool = False  # whether the ids are numbers made up while reading
     total: int = 0  # how much there is to read, in units of ``position``; 0 when not known
     position: int = 0  # how much has been read
+    unreadable: int = 0  # files and folders that are left out, because they cannot be read
     notes: tuple[str, ...] = ()  # what was guessed, for the user to see
 
     @abstractmethod

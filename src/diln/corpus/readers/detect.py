@@ -6,9 +6,10 @@ from typing import Unpack
 
 from diln.corpus.readers.bags import LdacSource, UciSource, npz_source
 from diln.corpus.readers.columns import ColumnOptions
+from diln.corpus.readers.folder import FolderSource
 from diln.corpus.readers.jsonl import JsonLinesSource
 from diln.corpus.readers.lines import Errors, LineReader
-from diln.corpus.readers.plain import FolderSource, LinesSource
+from diln.corpus.readers.plain import LinesSource
 from diln.corpus.readers.table import CsvSource, ParquetSource
 from diln.corpus.sources import Source
 from diln.corpus.vocabulary import given_vocabulary
@@ -48,6 +49,9 @@ class ReadOptions(ColumnOptions, total=False):
         Encoding of the text, "utf-8" by default.
     errors : {"strict", "replace", "ignore"}
         What to do with bytes that are not text.
+    skip_unreadable : bool
+        Whether to leave out files and folders in a folder that cannot be read, and count them (``Tally.unreadable``).
+        By default they are an error.
     vocabulary : path or iterable of str, optional
         The terms of a file of counts, or the only terms to count in text; as a file, a term a line.
     """
@@ -56,6 +60,7 @@ class ReadOptions(ColumnOptions, total=False):
     delimiter: str | None
     encoding: str
     errors: Errors
+    skip_unreadable: bool
     vocabulary: str | Path | Iterable[str] | None
 
 
@@ -74,7 +79,9 @@ def open_source(path: str | Path, **options: Unpack[ReadOptions]) -> Source:
     vocabulary = given_vocabulary(options.get("vocabulary"))
     columns = ColumnOptions(**{key: options[key] for key in ColumnOptions.__annotations__ if key in options})  # type: ignore[literal-required, typeddict-item]
     if kind == "folder":
-        return FolderSource(path, encoding, errors)
+        if not path.is_dir():
+            raise SourceError(f"{path}: is a file, not a folder; give a folder, or name the file's own format")
+        return FolderSource(path, encoding, errors, options.get("skip_unreadable", False))
     if path.is_dir():
         raise SourceError(f"{path}: is a folder, not a {kind} file; give a file, or --format folder")
     if kind == "parquet":

@@ -15,6 +15,8 @@ ERRORS = ("strict", "replace", "ignore")
 BYTE_ORDER_MARK = "\ufeff"
 GZIP_MAGIC = b"\x1f\x8b"
 UNPACK_BYTES = 4 << 20
+LONGEST = 256 << 20  # bytes of a line, and so of a document: a gzip file of 1 MB can hold a line of 1 GB
+LONGEST_SAID = f"{LONGEST >> 20} MB"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,147 @@
+"""A folder of .txt files: a document a file."""
+
+import errno
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from stat import S_ISREG
+
+from diln.corpus.readers.lines import LONGEST, LONGEST_SAID, Errors, broken_bytes, check_encoding, odd_bytes
+from diln.corpus.rules import TextRule
+from diln.corpus.sources import BLOCK_BYTES, BLOCK_DOCS, Block, Counted, ParsedDocuments, Source
+from diln.errors import SourceError
+
+SUFFIX = ".txt"
+
+
+@dataclass(frozen=True, slots=True)
+class FileBlock(Block):
+    """Files, each a document, not yet read."""
+
+    root: Path
+    paths: list[Path]
+    encoding: str
+    errors: Errors
+    skip_unreadable: bool = False
+
+    def count(self, rule: TextRule) -> Counted:
+        """Read and count the files: path as id, name as title, folder (where there is one) as label."""
+        read = [(path.relative_to(self.root), self._read(path)) for path in self.paths]
+        below = [path for path, text in read if text is not None]
+        texts = [text for _, text in read if text is not None]
+        fields = {
+            "id": [path.as_posix() for path in below],
+            "title": [path.stem for path in below],
+            "label": [path.parent.as_posix() if path.parent.parts else "" for path in below],
+            "text": texts,
+        }
+        empty = sum(not text for text in texts)
+        return ParsedDocuments(texts, fields, empty, unreadable=len(read) - len(below)).count(rule)
+
+    def _read(self, path: Path) -> str | None:
+        try:
+            with path.open("rb") as file:
+                data = file.read(LONGEST + 1)
+        except OSError as error:  # since it was found
+            if self.skip_unreadable:
+                return None
+            raise _unreadable(self.root, [(path, str(error.strerror))], others=True) from None
+        if len(data) > LONGEST:
+            raise SourceError(f"{path}: has more than {LONGEST_SAID}, the most that a document can have; split it")
+        try:
+            return data.decode(self.encoding, self.errors).removeprefix("\ufeff")
+        except UnicodeDecodeError as error:
+            raise broken_bytes(path, error, error.start) from None
+        except UnicodeError as error:
+            raise odd_bytes(path, self.encoding, error) from None
+
+
+@dataclass(slots=True)
+class Found:
+    """The .txt files in a folder and below it with their sizes, and what cannot be read there, with the reason."""
+
+    files: list[tuple[Path, int]] = field(default_factory=list)
+    unreadable: list[tuple[Path, str]] = field(default_factory=list)
+    linked: list[Path] = field(default_factory=list)  # links to folders, which may lead anywhere and are not followed
+
+    def look_into(self, root: Path) -> None:
+        """Look for files in a folder and all folders in it."""
+        folders = [root]
+        while folders:
+            folder = folders.pop()
+            try:
+                with os.scandir(folder) as entries:
+                    folders += [Path(entry) for entry in entries if self._is_folder(entry)]
+            except OSError as error:
+                self.unreadable.append((folder, str(error.strerror)))
+
+    def _is_folder(self, entry: os.DirEntry[str]) -> bool:
+        """Whether this is a folder to look into; what is a file, or cannot be told, is put where it belongs."""
+        path = Path(entry)
+        if entry.is_dir(follow_symlinks=False):
+            return True
+        suffix = path.suffix.lower()
+        if path.name.startswith(".") or (suffix != SUFFIX and not (entry.is_symlink() and not suffix)):
+            return False
+        try:
+            status = path.stat()
+        except OSError as error:
+            self.unreadable.append((path, "a link to nothing" if entry.is_symlink() else str(error.strerror)))
+            return False
+        if path.is_dir():
+            self.linked.append(path)
+        elif suffix == SUFFIX and not S_ISREG(status.st_mode):
+            self.unreadable.append((path, "a pipe, socket or device, not a file"))
+        elif suffix == SUFFIX and not os.access(path, os.R_OK):
+            self.unreadable.append((path, os.strerror(errno.EACCES)))
+        elif suffix == SUFFIX:
+            self.files.append((path, status.st_size))
+        return False
+
+
+class FolderSource(Source):
+    """A folder of .txt files, and of folders of them, in alphabetical order of their paths."""
+
+    def __init__(
+        self, root: Path, encoding: str = "utf-8", errors: Errors = "strict", skip_unreadable: bool = False
+    ) -> None:
+        check_encoding(encoding, errors)
+        self.name, self.root, self.encoding, self.errors = str(root), root, encoding, errors
+        self.skip_unreadable = skip_unreadable
+        found = Found()
+        found.look_into(root)
+        self.files = sorted(found.files, key=lambda file: file[0].as_posix())
+        self.total = len(self.files)
+        self.unreadable = len(found.unreadable)
+        if found.unreadable and not (skip_unreadable and self.files):
+            raise _unreadable(root, found.unreadable, bool(self.files))
+        if not self.files:
+            raise SourceError(f"{root}: there is no .txt file in this folder or below it; give one that has some")
+        if found.linked:
+            first = min(found.linked)
+            self.notes = (f"{root}: links to folders are not followed ({len(found.linked)}, the first being {first})",)
+
+    def blocks(self) -> Iterator[Block]:
+        """Files in blocks of bounded size."""
+        block: list[Path] = []
+        size = 0
+        for number, (path, bytes_) in enumerate(self.files, 1):
+            block.append(path)
+            size += bytes_
+            if size >= BLOCK_BYTES or len(block) >= BLOCK_DOCS or number == self.total:
+                self.position = number
+                yield FileBlock(self.root, block, self.encoding, self.errors, self.skip_unreadable)
+                block, size = [], 0
+
+
+def _unreadable(root: Path, found: list[tuple[Path, str]], others: bool) -> SourceError:
+    """The error for files and folders that cannot be read, where there may be others that can."""
+    path, reason = min(found)
+    if len(found) == 1:
+        what, them = f"{path}: cannot be read ({reason})", "it"
+    else:
+        many = f"{len(found):,} files or folders in it cannot be read"
+        what, them = f"{root}: {many}, the first being {path} ({reason})", "them"
+    skip = f", or pass --skip-unreadable (skip_unreadable=True) to leave {them} out" if others else ""
+    return SourceError(f"{what}; make {them} readable{skip}")
