@@ -297,7 +297,7 @@ def test_a_parquet_file_without_a_text_column_is_refused(tmp_path):
 
 
 BAD_COUNTS = [
-    ([[1, -1, 0]], ["has a negative value (-1", "counts are whole numbers from 0 on"]),
+    ([[1, -1, 0]], ["Negative values in data, such as -1", "counts are whole numbers from 0 on"]),
     ([[1, 0.5, 0]], ["has a fractional value (0.5)", "give raw counts", "CountVectorizer"]),
     ([[1, np.nan, 0]], ["NaN or infinite", "put 0 where a term does not occur"]),
     ([[1, np.inf, 0]], ["NaN or infinite", "put 0 where a term does not occur"]),
@@ -344,7 +344,7 @@ def test_a_matrix_without_documents_or_counts_is_refused():
 @pytest.mark.parametrize(
     ("bag", "fragments"),
     [
-        ([(0, -1)], ["has a negative value (-1", "whole numbers from 0 on"]),
+        ([(0, -1)], ["Negative values in data, such as -1", "whole numbers from 0 on"]),
         ([(0, 0.5)], ["has a fractional value (0.5)", "give raw counts"]),
         ([(0, float("nan"))], ["NaN or infinite"]),
         ([(0, float("inf"))], ["NaN or infinite"]),

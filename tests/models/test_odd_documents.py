@@ -26,7 +26,7 @@ def small(model, inference="sampling", **given):
         (COUNTS - 1, "Negative values"),
         (csr_array(COUNTS - 1), "Negative values"),
         (np.where(COUNTS == 2, np.nan, COUNTS), "NaN"),
-        (np.where(COUNTS == 2, np.inf, COUNTS), "infinity"),
+        (np.where(COUNTS == 2, np.inf, COUNTS), "infinite"),
         (np.zeros((0, 12)), "0 sample"),
         (np.zeros((30, 0)), "0 feature"),
         (np.zeros((30, 12)), "no document has a token"),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from diln.analysis.inputs import Model, fitted_of
+from diln.corpus.sound import sound_rows
 from diln.engine.threads import Threads
 from diln.models.counts import Halves, MatrixRows, Rows, as_rows, halves_in_parts, pairs_in_parts
 from diln.models.fitted import Fitted
@@ -122,8 +123,9 @@ def complete(model: Model, observed: Any, held_out: Any, n_jobs: int = 1, n_draw
     Completed
         The ``perplexity``, its ``standard_error``, and the numbers of each document.
     """
-    pairs = pairs_in_parts(MatrixRows(as_rows(observed)), MatrixRows(as_rows(held_out)))
-    return _completed(fitted_of(model), pairs, n_jobs, n_draws)
+    fitted = fitted_of(model)
+    parts = (as_rows(sound_rows(X, name)) for name, X in (("observed", observed), ("held_out", held_out)))
+    return _completed(fitted, pairs_in_parts(*map(MatrixRows, parts)), n_jobs, n_draws)
 
 
 def complete_halves(

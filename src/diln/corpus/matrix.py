@@ -1,18 +1,19 @@
 """Counts that are at hand already: matrices and gensim's bags of words, checked at the door."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, issparse, sparray, spmatrix
+from scipy.sparse import csr_array, sparray, spmatrix
 
+from diln.corpus.sound import check_numbers, sound_rows
 from diln.corpus.sources import BLOCK_DOCS, Block, CountBlock, Source, numbers_from
 from diln.corpus.strings import offsets_of
 from diln.corpus.vocabulary import check_vocabulary
 from diln.errors import SourceError
 
-LARGEST_COUNT = 2**31 - 1
 BLOCK_ENTRIES = 1 << 20
 
 
@@ -58,13 +59,7 @@ class MatrixSource(Source):
 
 def check_counts(X: Any, name: str = "matrix") -> csr_array:
     """Counts as int32 rows, or an error that says what is wrong with them and what to do."""
-    table: Any = X if issparse(X) else np.asarray(X)
-    if table.ndim != 2 or table.dtype.kind not in "buif":
-        raise SourceError(
-            f"{name}: has {table.ndim} dimension(s) of type {table.dtype}; counts must be a table of numbers, a "
-            "document a row and a term a column"
-        )
-    rows = csr_array(table)
+    rows = sound_rows(X, name)
     check_values(rows.data, name)
     return tidy_rows(rows.indices, rows.data, rows.indptr, rows.shape[1], name)
 
@@ -83,20 +78,15 @@ def check_values(values: NDArray[Any], name: str) -> None:
     """Raise unless all values are whole numbers that can be counts."""
     if not len(values):
         return
-    if values.dtype.kind not in "buifO":  # whole numbers too large for numpy are objects
+    if values.dtype.kind not in "buif":
         raise SourceError(f"{name}: has values of type {values.dtype}; counts are whole numbers from 0 on")
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise SourceError(f"{name}: has a value that is NaN or infinite; put 0 where a term does not occur")
-    if values.min() < 0:
-        raise SourceError(f"{name}: has a negative value ({values.min()}); counts are whole numbers from 0 on")
+    check_numbers(values, name)
     if values.dtype.kind == "f" and (values != np.floor(values)).any():
         bad = values[values != np.floor(values)][0]
         raise SourceError(
             f"{name}: has a fractional value ({bad}); give raw counts, not TF-IDF or proportions "
             "(CountVectorizer in place of TfidfVectorizer)"
         )
-    if values.max() > LARGEST_COUNT:
-        raise SourceError(f"{name}: has a count of {values.max()}; the largest that can be held is {LARGEST_COUNT}")
 
 
 def bow_matrix(
@@ -109,19 +99,38 @@ def bow_matrix(
     sizes: list[int] = []
     for bag in bags:
         before = len(ids)
-        for term, count in bag:
+        for term, count in _pairs(bag):
             ids.append(term)
             counts.append(count)
         sizes.append(len(ids) - before)
-    numbers, values = np.array(ids, np.int64), np.array(counts)
-    if len(numbers) and (numbers.min() < 0 or numbers.max() >= len(terms)):
-        bad = numbers.min() if numbers.min() < 0 else numbers.max()
+    numbers, values = _numbers(ids), _numbers(counts)
+    if len(numbers) and (numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= len(terms)):
+        bad = numbers.min() if numbers.dtype.kind in "iu" and numbers.min() < 0 else numbers.max()
         raise SourceError(
             f"bag of words: has term number {bad} but the dictionary has {len(terms)} terms; give the "
             "dictionary that belongs to these bags"
         )
     check_values(values, "bag of words")
     return csr_array((values, numbers, offsets_of(sizes)), shape=(len(sizes), len(terms))), terms
+
+
+def _pairs(bag: Any) -> list[tuple[int, float]]:
+    try:
+        return [(term, count) for term, count in bag]
+    except (TypeError, ValueError):
+        raise SourceError(f"bag of words: {bag!r:.80} is none; give lists of (number of a term, count)") from None
+
+
+def _numbers(values: list[Any]) -> NDArray[Any]:
+    """Numbers as an array; those that NumPy has no type for in float64, and as large as that can be."""
+    odd = sorted({type(one).__name__ for one in values if not isinstance(one, Real)})
+    if odd:
+        raise SourceError(f"bag of words: has values of type {odd[0]}; counts are whole numbers from 0 on")
+    array = np.array(values) if values else np.zeros(0, np.int64)
+    if array.dtype.kind != "O":
+        return array
+    most = float(np.finfo(np.float64).max)
+    return np.array([min(max(one, -most), most) for one in values], np.float64)
 
 
 def _terms_of(dictionary: Mapping[int, str] | Any) -> list[str]:
@@ -131,7 +140,8 @@ def _terms_of(dictionary: Mapping[int, str] | Any) -> list[str]:
     pairs: Sequence[tuple[int, str]] = (
         [(number, term) for term, number in by_term.items()] if by_term is not None else list(dictionary.items())
     )
-    if sorted(number for number, _ in pairs) != list(range(len(pairs))):
+    numbers = [number for number, _ in pairs]
+    if not all(isinstance(one, Integral) for one in numbers) or sorted(numbers) != list(range(len(pairs))):
         raise SourceError(
             "dictionary: its numbers have gaps; renumber it (dictionary.compactify() in gensim) and the bags with it"
         )

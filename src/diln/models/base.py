@@ -8,11 +8,12 @@ from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diln.corpus import Corpus
+from diln.corpus.sound import check_filled, sound_rows
 from diln.corpus.vocabulary import check_vocabulary
 from diln.engine.threads import Threads
 from diln.errors import DilnWarning
@@ -24,8 +25,10 @@ from diln.models.counts import (
     Rows,
     aligned,
     as_rows,
+    as_table,
     halves_in_parts,
     pairs_in_parts,
+    text_given,
     whole,
 )
 from diln.models.fitted import DRAWS, Fitted, Floats
@@ -323,27 +326,30 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         if not reset:
             return MatrixRows(counts), self.vocabulary_
         names = getattr(self, "feature_names_in_", None)
-        return MatrixRows(counts), [f"x{i}" for i in range(counts.shape[1])] if names is None else list(names)
+        return MatrixRows(counts), [f"x{i}" for i in range(counts.shape[1])] if names is None else check_vocabulary(
+            names
+        )
 
     def _checked(self, X: Any, reset: bool) -> csr_array:
-        kinds = [np.float64, np.float32, np.int64, np.int32]
+        name, kinds = type(self).__name__, [np.float64, np.float32, np.int64, np.int32]
+        table = as_table(X, name, fresh=reset)
         try:
-            table = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=kinds)
+            table = validate_data(self, table, reset=reset, accept_sparse="csr", dtype=kinds, ensure_all_finite=False)
         except ValueError as error:
             if "features, but" in str(error):
                 raise ValueError(f"{error} Count the documents with vocabulary=model.vocabulary_") from None
             if "could not convert string" in str(error):
-                known = "" if reset else ", vocabulary=model.vocabulary_"
-                raise ValueError(
-                    f"{type(self).__name__} was given text; give counts: Corpus.from_texts(texts{known})"
-                ) from None
+                raise text_given(name, fresh=reset) from None
             raise
-        check_non_negative(table, type(self).__name__)
-        counts = as_rows(table)
+        except OverflowError:
+            raise ValueError("X has a number that is too large for a count; give whole numbers from 0 on") from None
+        rows = as_rows(table if issparse(X) else sound_rows(table, "X"))
+        if reset:
+            check_filled(rows.shape[1], rows.nnz, "X", "columns")
         parameters = self.fitted_.parameters if hasattr(self, "fitted_") else self._parameters()
         sampled = parameters.inference == "sampling"
-        check_counts(counts, type(self).__name__, rounds=sampled)
-        return as_rows(whole(counts)) if sampled else counts
+        check_counts(rows, name, rounds=sampled)
+        return as_rows(whole(rows)) if sampled else rows
 
 
 class Concentrated:

@@ -7,9 +7,10 @@ from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from diln.corpus import Corpus
+from diln.corpus.sound import bags_or_text, dense, sound_rows
 from diln.corpus.splits import halves
 from diln.engine.threads import cut
 from diln.errors import DilnWarning
@@ -137,17 +138,50 @@ class HeadRows(Rows):
         return self.rows.take(np.arange(self.n_docs))
 
 
+def as_table(X: Any, model: str, *, fresh: bool) -> Any:
+    """What scikit-learn's checks can take: sound rows, an array of two dimensions, or a frame with its names.
+
+    ``fresh`` says that the model has no terms yet, and takes these.
+    """
+    if issparse(X):
+        return sound_rows(X, "X")
+    if hasattr(X, "columns"):
+        return X
+    table = dense(X, "X")
+    if table.dtype.kind in "US":
+        raise text_given(model, fresh=fresh)
+    if found := bags_or_text(X):
+        raise ValueError(f"{model} was given {found}; give it the corpus")
+    if table.dtype.kind not in "buifO":
+        odd = "Complex data not supported" if table.dtype.kind == "c" else f"X has values of type {table.dtype}"
+        raise ValueError(f"{odd}; give counts, which are whole numbers from 0 on")
+    if table.ndim != 2:
+        raise ValueError(
+            f"X is a {table.ndim}D array; give counts of two dimensions, a document a row and a term a column "
+            "(Reshape your data with X.reshape(1, -1) if it is one document)"
+        )
+    return table
+
+
+def text_given(model: str, *, fresh: bool) -> ValueError:
+    """What to raise where text is given in place of counts."""
+    known = "" if fresh else ", vocabulary=model.vocabulary_"
+    return ValueError(f"{model} was given text; give counts: Corpus.from_texts(texts{known})")
+
+
 def as_rows(X: Any) -> csr_array:
-    """Counts with float32 values, no zeros, and a term once in a document."""
+    """Sound counts with float32 values, no zeros, and a term once in a document; those given stay as they are."""
     rows = csr_array(X)
-    if not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
     largest = rows.data.max(initial=0)
     if largest > LARGEST:
         raise ValueError(f"there is a count of {largest}; the largest that can be worked with is {LARGEST:,}")
+    if not rows.has_canonical_format:
+        rows = rows.astype(np.float64)  # of its own memory, and for sums that a narrow type cannot hold
+        rows.sum_duplicates()
+        return as_rows(rows)
     tidy = csr_array((rows.data.astype(np.float32), rows.indices, rows.indptr), shape=rows.shape)
     if tidy.nnz and not tidy.data.all():
+        tidy = tidy.copy()
         tidy.eliminate_zeros()
     return tidy
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.corpus.matrix import LARGEST_COUNT, MatrixSource, tidy_rows
+from diln.corpus.matrix import MatrixSource, tidy_rows
 from diln.corpus.readers.lines import LineReader, Lines, check_file
 from diln.corpus.rules import TextRule
+from diln.corpus.sound import LARGEST_COUNT
 from diln.corpus.sources import Block, CountBlock, Counted, Source, numbers_from
 from diln.corpus.strings import offsets_of
 from diln.errors import SourceError
