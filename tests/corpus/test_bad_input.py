@@ -4,6 +4,8 @@ import gzip
 import itertools
 import json
 import re
+import zipfile
+from io import BytesIO
 
 import numpy as np
 import pandas as pd
@@ -475,3 +477,72 @@ def test_bytes_and_arrays_in_a_cell_are_text():
     assert as_text("café".encode()) == "café"
     assert as_text(np.array(["red"] * 1200)).count("red") == 1200
     assert as_text(np.float64(1999.0)) == as_text(np.int64(1999)) == "1999"
+
+
+def npz(path, **arrays):
+    """An archive of these arrays; bytes go in as they are."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            data = BytesIO()
+            np.save(data, array) if not isinstance(array, bytes) else data.write(array)
+            archive.writestr(f"{name}.npy", data.getvalue())
+    return path
+
+
+def csr_parts(**others):
+    """A matrix of one document and three terms as SciPy saves it, some of it otherwise."""
+    return {
+        "format": np.array(b"csr"), "shape": np.array([1, 3]), "data": np.array([1, 2]), "indices": np.array([0, 2]),
+        "indptr": np.array([0, 2]), **others,
+    }  # fmt: skip
+
+
+def header(shape, descr="<i8"):
+    data = BytesIO()
+    np.lib.format.write_array_header_1_0(data, {"descr": descr, "fortran_order": False, "shape": shape})
+    return data.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("others", "fragments"),
+    [
+        ({"indices": np.array([0, 10**8])}, ["not a sound sparse matrix", "indices must be < 3"]),
+        ({"indices": np.array([0, -1])}, ["not a sound sparse matrix", "indices must be >= 0"]),
+        ({"indptr": np.array([0, 9])}, ["not a sparse matrix of scipy.sparse.save_npz (ValueError)"]),
+        ({"indptr": np.array([1, 2])}, ["not a sparse matrix"]),
+        ({"shape": np.array([10**15, 3])}, ["not a sparse matrix"]),
+        ({"shape": np.array([1, 10**15])}, ["columns; at most"]),
+        ({"format": np.array(b"csc"), "shape": np.array([10**15, 1])}, ["1,000,000,000,000,000 rows", "leave out"]),
+        ({"format": np.array(b"zip")}, ["not a sparse matrix"]),
+        ({"format": np.array(3)}, ["not a sparse matrix"]),
+        ({"data": np.array(["a", "b"])}, ["counts must be a table of numbers"]),
+        ({"data": np.array([1j, 2])}, ["counts must be a table of numbers"]),
+        ({"data": header((10**15,))}, ["'data.npy' in it says 8,000,000,000,000", "and has"]),
+        ({"data": header((2,), "|O") + b"pickle"}, ["'data.npy' in it holds values of type object"]),
+        ({"data": b"\x93NUMPY"}, ["'data.npy' in it is not a .npy file"]),
+        ({"data": np.zeros(10**8, np.int8)}, ["unpacks to 100,", "far more than a matrix"]),
+        ({"data": np.array(5)}, ["not a sparse matrix"]),
+    ],
+)
+def test_a_saved_matrix_whose_parts_do_not_fit_is_refused(tmp_path, others, fragments):
+    path = npz(tmp_path / "a.npz", **csr_parts(**others))
+    refused(lambda: Corpus.read(path, vocabulary=VOCABULARY), "a.npz", *fragments)
+
+
+@pytest.mark.parametrize("size", [1, 30, 200, -1])
+def test_a_saved_matrix_that_was_cut_off_is_refused(tmp_path, size):
+    path = npz(tmp_path / "a.npz", **csr_parts())
+    path.write_bytes(path.read_bytes()[:size])
+    refused(lambda: Corpus.read(path, vocabulary=VOCABULARY), "a.npz", "not a sparse matrix")
+
+
+def test_a_saved_matrix_comes_in_as_it_was(tmp_path):
+    path = npz(tmp_path / "a.npz", **csr_parts())
+    np.testing.assert_array_equal(Corpus.read(path, vocabulary=VOCABULARY).counts.toarray(), [[1, 0, 2]])
+
+
+@pytest.mark.parametrize("entries", ["", "1 1 1\n", "1 1 1\n2000000000 1 1\n"])
+def test_documents_that_a_docword_file_only_speaks_of_take_no_memory(tmp_path, entries):
+    path = tmp_path / "docword.txt"
+    path.write_text(f"2000000000\n3\n{entries.count(chr(10))}\n{entries}")
+    refused(lambda: Corpus.read(path, format="uci", vocabulary=VOCABULARY), "docword", "documents but", "leave out")

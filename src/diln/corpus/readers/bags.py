@@ -1,20 +1,28 @@
 """Files of counts with a vocabulary file beside them: LDA-C, UCI docword, and scipy's .npz."""
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diln.corpus.matrix import MatrixSource, tidy_rows
+from diln.corpus.npy import read_header
 from diln.corpus.readers.lines import LineReader, Lines, check_file
 from diln.corpus.rules import TextRule
-from diln.corpus.sound import LARGEST_COUNT
+from diln.corpus.sound import LARGEST_COUNT, check_filled
 from diln.corpus.sources import Block, CountBlock, Counted, Source, numbers_from
 from diln.corpus.strings import offsets_of
 from diln.errors import SourceError
+
+UNPACKED = 64 << 20  # bytes that any archive may unpack to
+PACKED_TIMES = (
+    200  # times its size that a larger one may: indices are packed to a half or a quarter, not to a thousandth
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +124,7 @@ class UciSource(Source):
             waiting = np.concatenate([waiting, triples])
             if len(waiting) and waiting[-1, 0] > done + 1:  # the last document may go on in the next block
                 last = int(waiting[-1, 0]) - 1
+                check_filled(last, entries, self.name, "documents")
                 cut = int(np.searchsorted(waiting[:, 0], last, side="right"))
                 yield self._block(waiting[:cut], done, last)
                 waiting, done = waiting[cut:], last
@@ -126,6 +135,7 @@ class UciSource(Source):
             raise SourceError(
                 f"{self.name}: says {head[2]} entries at the top but has {entries}; it was cut off: copy it again"
             )
+        check_filled(head[0], entries, self.name, "documents")
         yield self._block(waiting, done, head[0])
 
     def _triples(self, lines: Lines, head: list[int]) -> NDArray[np.int64]:
@@ -183,12 +193,39 @@ def npz_source(path: Path, vocabulary: list[str] | None) -> MatrixSource:
     check_file(path)
     terms = _given(vocabulary, str(path))
     try:
-        matrix: Any = load_npz(path)
+        check_archive(path)
+        with warnings.catch_warnings(action="ignore"):  # of odd types, which are refused below
+            matrix: Any = load_npz(path)
+    except SourceError:
+        raise
     except Exception as error:  # scipy and zipfile raise many kinds for a damaged or foreign file
         raise SourceError(
             f"{path}: not a sparse matrix of scipy.sparse.save_npz ({type(error).__name__}); save it so"
         ) from None
     return MatrixSource(matrix, terms, name=str(path))
+
+
+def check_archive(path: Path) -> None:
+    """Raise if arrays are not what the archive has room for, or far more than a matrix can be packed into."""
+    with ZipFile(path) as archive:
+        members = archive.infolist()
+        unpacked = sum(member.file_size for member in members)
+        if unpacked > max(UNPACKED, PACKED_TIMES * path.stat().st_size):
+            raise SourceError(
+                f"{path}: unpacks to {unpacked:,} bytes, far more than a matrix of counts in so small a file; save it "
+                "again with scipy.sparse.save_npz"
+            )
+        for member in members:
+            with archive.open(member) as file:
+                try:
+                    n_bytes = read_header(file).n_bytes
+                except ValueError as error:
+                    raise SourceError(f"{path}: {member.filename!r} in it {error}; save it again") from None
+            if n_bytes != member.file_size:
+                raise SourceError(
+                    f"{path}: {member.filename!r} in it says {n_bytes:,} bytes and has {member.file_size:,}; save it "
+                    "again"
+                )
 
 
 def _given(vocabulary: list[str] | None, name: str) -> list[str]:
