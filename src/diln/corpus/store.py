@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import count
@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 
 import diln.files
 from diln.corpus.shards import Shard
+from diln.corpus.stored import check_array, check_different, check_rows, check_strings
 from diln.corpus.strings import Strings
+from diln.corpus.vocabulary import check_vocabulary
 from diln.files import Entry, Kind, StoredFiles, next_generation, write_manifest, write_parts
 
 MAPPED_AT_ONCE = 32  # shards: every mapped array takes a file descriptor, of which a process may have 256
+ROWS = "rows"  # of counts, among what was looked at
 
 
 def _parts(content: dict[str, Any]) -> set[str]:
@@ -84,15 +87,27 @@ def read_manifest(directory: Path) -> Manifest:
 
 def map_array(stored: StoredFiles, name: str) -> NDArray[Any]:
     """An array of a stored shard, mapped into memory."""
-    mapped: NDArray[Any] = np.load(stored.check(name), mmap_mode="r", allow_pickle=False)
+    path = stored.check(name)
+    with _told(path):
+        check_array(path, stored.files[name])
+    mapped: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     return mapped.view(np.ndarray)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Say of a file that it is not as it must be."""
+    try:
+        yield
+    except ValueError as error:
+        raise CORPUS.damaged(path, str(error)) from None
 
 
 class StoredColumns(Mapping[str, Strings]):
     """The columns of a stored shard, each mapped when first asked for."""
 
-    def __init__(self, files: StoredFiles) -> None:
-        self.files = files
+    def __init__(self, files: StoredFiles, n_docs: int, sound: set[str]) -> None:
+        self.files, self.n_docs, self.sound = files, n_docs, sound
         self.names = [name.removesuffix(".offsets.npy") for name in files.files if name.endswith(".offsets.npy")]
         self.mapped: dict[str, Strings] = {}
 
@@ -100,8 +115,19 @@ class StoredColumns(Mapping[str, Strings]):
         if name not in self.names:
             raise KeyError(name)
         if name not in self.mapped:
-            self.mapped[name] = Strings(*(map_array(self.files, f"{name}{kind}.npy") for kind in ("", ".offsets")))
+            column = Strings(*(map_array(self.files, f"{name}{kind}.npy") for kind in ("", ".offsets")))
+            self._check(name, column)
+            self.mapped[name] = column
         return self.mapped[name]
+
+    def _check(self, name: str, column: Strings) -> None:
+        if name in self.sound:
+            return
+        with _told(self.files.directory / f"{name}.npy"):
+            check_strings(column, self.n_docs)
+            if name == "id":
+                check_different(column)
+        self.sound.add(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -111,10 +137,12 @@ class StoredColumns(Mapping[str, Strings]):
 
 
 class StoredShards(Sequence[Shard]):
-    """The shards of a corpus directory, each mapped when first asked for."""
+    """The shards of a corpus directory, each mapped when first asked for, and looked at once."""
 
     def __init__(self, directory: Path, manifest: Manifest) -> None:
         self.files = [StoredFiles(directory / shard["name"], shard["files"], CORPUS) for shard in manifest.shards]
+        self.entries, self.n_terms = manifest.shards, manifest.content["terms"]
+        self.sound: list[set[str]] = [set() for _ in self.files]  # of each shard, what was found to be as it must be
         self.mapped: dict[int, Shard] = {}
         for files in self.files:
             files.check_sizes()
@@ -124,23 +152,37 @@ class StoredShards(Sequence[Shard]):
 
     def __getitem__(self, number: Any) -> Any:
         if number not in self.mapped:
-            files = self.files[number]
-            offsets, terms, counts = (map_array(files, name) for name in ("offsets.npy", "terms.npy", "counts.npy"))
-            self.mapped[number] = Shard(offsets, terms, counts, StoredColumns(files))
+            self.mapped[number] = self._map(number)
             if len(self.mapped) > MAPPED_AT_ONCE:
                 del self.mapped[next(iter(self.mapped))]
         return self.mapped[number]
 
+    def _map(self, number: int) -> Shard:
+        files, entry = self.files[number], self.entries[number]
+        offsets, terms, counts = (map_array(files, name) for name in ("offsets.npy", "terms.npy", "counts.npy"))
+        shard = Shard(offsets, terms, counts, self._columns(number))
+        if ROWS not in self.sound[number]:
+            with _told(files.directory):
+                check_rows(shard, entry["documents"], entry["tokens"], self.n_terms)
+            self.sound[number].add(ROWS)
+        return shard
+
+    def _columns(self, number: int) -> StoredColumns:
+        return StoredColumns(self.files[number], self.entries[number]["documents"], self.sound[number])
+
     def ids(self) -> list[Strings]:
         """The ids of each shard's documents, in memory."""
-        columns = (StoredColumns(files)["id"] for files in self.files)
+        columns = (self._columns(number)["id"] for number in range(len(self)))
         return [Strings(np.array(column.data), np.array(column.offsets)) for column in columns]
 
     def check(self) -> None:
-        """Read every file and raise if one is not as it was written."""
+        """Read every file and raise if one is not as it was written, or holds what it cannot."""
         for files in self.files:
             for name in files.files:
                 files.check(name)
+        for shard in self:
+            for column in shard.columns:
+                _ = shard.columns[column]
 
 
 def read_terms(directory: Path, manifest: Manifest) -> list[str]:
@@ -148,7 +190,13 @@ def read_terms(directory: Path, manifest: Manifest) -> list[str]:
     entry = manifest.content["vocabulary"]
     files = StoredFiles(directory, {entry["file"]: entry}, CORPUS)
     files.check_sizes()
-    terms: list[str] = json.loads(files.check(entry["file"]).read_text(encoding="utf-8"))
+    path = files.check(entry["file"])
+    try:
+        terms = check_vocabulary(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError, RecursionError):
+        raise CORPUS.damaged(path, "is not a list of terms that differ") from None
+    if len(terms) != manifest.content["terms"]:
+        raise CORPUS.damaged(path, f"has {len(terms):,} terms in place of {manifest.content['terms']:,}")
     return terms
 
 
