@@ -10,6 +10,7 @@ from diln import __version__
 from diln.cli.compare import app as compare_app
 from diln.cli.console import complain, plain_warnings
 from diln.cli.corpus import app as corpus_app
+from diln.cli.documents import app as documents_app
 from diln.cli.fit import app as fit_app
 from diln.cli.metrics import app as metrics_app
 from diln.cli.model import app as model_app
@@ -31,7 +32,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(corpus_app, name="corpus")
-for commands in (fit_app, model_app, predict_app, metrics_app, compare_app):
+for commands in (fit_app, model_app, documents_app, predict_app, metrics_app, compare_app):
     app.add_typer(commands)
 
 

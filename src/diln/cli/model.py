@@ -9,15 +9,18 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from diln.cli.answers import pairs_table, terms_table, topics_table
 from diln.cli.console import OUT, facts, say_json
-from diln.cli.options import JsonOption, ModelArg
+from diln.cli.options import OUTPUT, FileOption, ForExcelOption, JsonOption, ModelArg
 from diln.cli.parameters import FLAGS
+from diln.cli.table_files import check_target, write_table
 from diln.cli.tables import (
     WORDS,
     counted,
     found_json,
     lift_range,
     listed,
+    say_written,
     shown_lift,
     size_on_disk,
     sparkline,
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+PAIRS = 10  # of each kind, by default
 PAIR_WORDS = 6  # of a topic of a pair, by default
 GAP = 2  # characters between two columns
 BESIDE_WORDS = 2 * 5 + 3 * GAP  # characters that the numbers of two topics take
@@ -47,27 +51,59 @@ WordsOption = Annotated[
 ]
 
 
-@app.command("topics", epilog="Example:\n\ndiln topics model --top 20 --words 15")
+@app.command(
+    "topics",
+    epilog="Examples:\n\n"
+    "diln topics model --top 20 --words 15\n\n"
+    "diln topics model -o topics.xlsx\n\n"
+    "diln topics model -o terms.parquet --terms 100",
+)
 def topics_command(
     model: ModelArg,
     words: WordsOption = None,
     top: Annotated[
         int | None, typer.Option("--top", min=1, help="Maximum number of topics to show. Default: all in use.")
     ] = None,
+    all_topics: Annotated[
+        bool, typer.Option("--all-topics", help="Also show topics that are not in use (less than one in 500 tokens).")
+    ] = False,
+    output: FileOption = None,
+    terms: Annotated[
+        int | None,
+        typer.Option(
+            "--terms",
+            min=1,
+            help="Write a row for each topic and term, with its probability: this many terms of each topic.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    for_excel: ForExcelOption = False,
     json: JsonOption = False,
 ) -> None:
     """Show the topics in use, the largest first. A topic has the same number in all commands."""
     from diln.analysis import largest_topics
     from diln.models.fitted import Fitted
 
+    if terms is not None and (output is None or words is not None):
+        raise typer.BadParameter("--terms is for a file; give it with --output and without --words")
+    if output is not None:
+        check_target(output, directories=[model])
     fitted = Fitted.load(model)
-    topics = largest_topics(fitted, top, words or WORDS)
+    topics = largest_topics(fitted, top, terms or words or WORDS, unused=all_topics)
+    if output is not None:
+        content = topics_table(topics) if terms is None else terms_table(topics)
+        written = write_table(output, *content, for_excel=for_excel)
+        say_written(output, written, {"topics": len(topics)}, {"topics": f"{len(topics):,}"}, json=json)
+        return
     if json:
         numbers = {"directory": str(model), "topics_in_use": fitted.n_topics, "truncation": fitted.posterior.n_topics}
         numbers["n_chains"] = fitted.n_chains or 1
         say_json({**numbers, "topics": [topic_json(topic) for topic in topics]})
         return
-    OUT.print(f"[bold]topics in use[/] ({counted(len(topics), fitted.n_topics)})")
+    if all_topics:
+        OUT.print(f"[bold]topics[/] ({counted(len(topics), fitted.posterior.n_topics)})")
+    else:
+        OUT.print(f"[bold]topics in use[/] ({counted(len(topics), fitted.n_topics)})")
     OUT.print(topic_table(topics, OUT, words))
     say_what_is_unknown(fitted)
 
@@ -78,14 +114,27 @@ def say_what_is_unknown(fitted: "Fitted") -> None:
         OUT.print(f"\n[dim]{unknown(fitted)}[/]")
 
 
-@app.command("correlations", epilog="Example:\n\ndiln correlations model --pairs 20")
+@app.command(
+    "correlations",
+    epilog="Examples:\n\ndiln correlations model --pairs 20\n\ndiln correlations model -o pairs.csv --all",
+)
 def correlations_command(
     model: ModelArg,
-    pairs: Annotated[int, typer.Option("--pairs", min=1, help="Maximum number of pairs of each kind.")] = 10,
+    pairs: Annotated[
+        int | None,
+        typer.Option(
+            "--pairs",
+            min=1,
+            help="Maximum number of pairs of each kind.",
+            show_default=f"{PAIRS}; all in a file",
+        ),
+    ] = None,
     words: WordsOption = None,
     every: Annotated[
         bool, typer.Option("--all", help="Also show pairs that are not sure, if the model has several chains.")
     ] = False,
+    output: FileOption = None,
+    for_excel: ForExcelOption = False,
     json: JsonOption = False,
 ) -> None:
     """Show which topics go together and which avoid each other.
@@ -97,12 +146,21 @@ def correlations_command(
     from diln.analysis import correlated_pairs, largest_topics
     from diln.models.fitted import Fitted
 
+    if output is not None:
+        check_target(output, directories=[model])
     fitted = Fitted.load(model)
+    most = pairs or (PAIRS if output is None else fitted.posterior.n_topics**2)
     try:
-        found = correlated_pairs(fitted, pairs, unsure=every)
+        found = correlated_pairs(fitted, most, unsure=every)
     except ValueError as error:  # a model without correlations
         raise DilnError(f"{model}: {error}") from None
     topics = {topic.id: topic for topic in largest_topics(fitted, None, words or PAIR_WORDS)}
+    if output is not None:
+        written = write_table(output, *pairs_table((*found.positive, *found.negative), topics), for_excel=for_excel)
+        sure = "" if found.n_sure is None else f", {found.n_sure:,} of them sure"
+        numbers = {"pairs": found.n_pairs, "sure_pairs": found.n_sure}
+        say_written(output, written, numbers, {"pairs": f"{found.n_pairs:,}{sure}"}, json=json)
+        return
     if json:
         numbers = {"n_chains": fitted.n_chains or 1, "pairs": found.n_pairs, "sure_pairs": found.n_sure}
         kinds = {"positive": found.positive, "negative": found.negative}

@@ -33,6 +33,25 @@ QuietOption = Annotated[
 ForceOption = Annotated[
     bool, typer.Option("--force", "-f", help="Replace what is there already.", rich_help_panel=OUTPUT)
 ]
+FileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write the table to a file instead: .csv, .tsv, .jsonl, .parquet or .xlsx.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+ForExcelOption = Annotated[
+    bool,
+    typer.Option(
+        "--for-excel",
+        help="For .csv and .tsv: tell Excel that the text is UTF-8, and put a ' before text that it would take as a "
+        "formula.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 ModelArg = Annotated[Path, typer.Argument(metavar="MODEL", help="A model directory.", show_default=False)]
 
 

@@ -6,20 +6,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
-from rich.markup import escape
 
 from diln.cli.console import OUT, ProgressLine, facts, say_json, told_of_interrupts
-from diln.cli.options import OUTPUT, Given, JobsOption, JsonOption, ModelArg, QuietOption, takes
-from diln.cli.proportions import Part, check_target, write
+from diln.cli.options import OUTPUT, ForExcelOption, Given, JobsOption, JsonOption, ModelArg, QuietOption, takes
+from diln.cli.proportions import MIN_SHARE, Proportions, field_columns, long_table, wide_table, write_arrays
 from diln.cli.source import READING, SAME_TOKENS, SourceArg, is_corpus, read_for
+from diln.cli.table_files import check_target, write_table
+from diln.cli.tables import WORDS, say_written
 from diln.errors import DilnError, SourceError
 
 if TYPE_CHECKING:
+    from diln.analysis import Topic
     from diln.corpus import Corpus
     from diln.models.counts import Rows
     from diln.models.fitted import Fitted
 
 app = typer.Typer()
+
+ARRAYS = ".npz"
 
 
 class Method(Enum):
@@ -37,11 +41,19 @@ class AlignedCorpus(NamedTuple):
     unknown: int  # tokens of terms that the model does not know, left out
 
 
+class Names(Enum):
+    """What the columns of topics are called."""
+
+    words = "words"
+    ids = "ids"
+
+
 @app.command(
     "transform",
     epilog="Examples:\n\n"
     "diln transform model corpus -o proportions.parquet\n\n"
-    "diln transform model new.jsonl -o proportions.csv --text body",
+    "diln transform model new.jsonl -o proportions.csv --text body\n\n"
+    "diln transform model corpus -o topics-of-documents.xlsx --long --min-share 0.1",
 )
 @takes(reading=READING, text=SAME_TOKENS)
 def transform_command(
@@ -53,40 +65,86 @@ def transform_command(
             "--output",
             "-o",
             metavar="FILE",
-            help="File to write: .csv, .tsv, .jsonl, .npz or .parquet.",
+            help="File to write: .csv, .tsv, .jsonl, .parquet, .xlsx or .npz.",
             rich_help_panel=OUTPUT,
         ),
     ],
     reading: Given,
     text: Given,
+    long: Annotated[
+        bool,
+        typer.Option("--long", help="Write a row for each document and topic, a document's largest topic first."),
+    ] = False,
+    min_share: Annotated[
+        float | None,
+        typer.Option(
+            "--min-share",
+            min=0,
+            max=1,
+            help="Leave out topics with a smaller share of the document, for --long.",
+            show_default=str(MIN_SHARE),
+        ),
+    ] = None,
+    all_topics: Annotated[
+        bool,
+        typer.Option("--all-topics", help="Also write topics that are not in use (less than one in 500 tokens)."),
+    ] = False,
+    names: Annotated[
+        Names,
+        typer.Option("--names", help="Name columns by number and words (topic_12 oil price barrel) or by number only."),
+    ] = Names.words,
+    for_excel: ForExcelOption = False,
     jobs: JobsOption = -1,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Write the topic proportions of each document: its id, its number of known tokens, and a column for each topic.
+    """Write the topic proportions of each document: a column for each topic in use.
 
-    A document without a known token (n_tokens 0) gets the proportions expected of any document.
+    Before them come the document's id, title, date and label, where they are known, and its number of known tokens. The
+    column "other" has the share of all topics that are not in use, so that a row sums to 1. A document without a known
+    token (n_tokens 0) gets the proportions expected of any document. With --long, each row is a document and one of its
+    topics.
+
+    An .npz file has arrays for NumPy: theta (documents, all topics), ids and n_tokens.
 
     Text is counted in the same way as the documents of the model. Its columns are guessed, or named by --text.
     """
     from diln.models.fitted import Fitted
 
-    read = [source, reading.get("vocabulary", source), text.get("stop_words", source)]
-    check_target(output, map(Path, read), [model, *([Path(source)] if is_corpus(source) else [])])
+    arrays = output.suffix.lower() == ARRAYS
+    if min_share is not None and not long:
+        raise typer.BadParameter("--min-share is for --long; give both or neither")
+    if arrays and (long or all_topics or for_excel or names is not Names.words):
+        raise typer.BadParameter("an .npz file has arrays of all topics; give --output and no option of a table")
+    check_target(output, *what_is_read(model, source, reading, text), also=(ARRAYS,))
     fitted = Fitted.load(model, jobs)
     with told_of_interrupts("nothing was written"):
-        documents = _read(fitted, source, reading, text, jobs, quiet=quiet or json)
+        documents = read_documents(fitted, source, reading, text, jobs, quiet=quiet or json)
         with ProgressLine("transforming", quiet=quiet or json) as watch:
-            empty = write(output, _parts(fitted, documents, jobs, watch), fitted.posterior.n_topics)
+            parts, written = _Parts(fitted, documents, jobs, watch), None
+            if arrays:
+                write_arrays(output, parts)
+            else:
+                fields, shown = field_columns(documents.corpus), _shown(fitted, every=all_topics)
+                if long:
+                    table = long_table(parts, fields, shown, MIN_SHARE if min_share is None else min_share)
+                else:
+                    table = wide_table(parts, fields, shown, words=names is Names.words, every=all_topics)
+                written = write_table(output, *table, for_excel=for_excel)
+    n_topics = fitted.posterior.n_topics if arrays or all_topics else fitted.n_topics
     numbers = {
-        "output": str(output), "documents": len(documents.corpus), "empty_documents": empty,
-        "unknown_tokens": documents.unknown, "topics": fitted.posterior.n_topics,
+        "documents": len(documents.corpus), "empty_documents": parts.empty, "unknown_tokens": documents.unknown,
+        "topics": n_topics,
     }  # fmt: skip
-    if json:
-        say_json(numbers)
-        return
-    OUT.print(f"[bold]{escape(str(output))}[/]", soft_wrap=True)
-    OUT.print(facts(_described(documents, empty) | {"topics": f"{fitted.posterior.n_topics:,}"}))
+    told = _described(documents, parts.empty) | {"topics": f"{n_topics:,}"}
+    say_written(output, written, numbers, told, json=json)
+
+
+def _shown(fitted: "Fitted", *, every: bool) -> "list[Topic]":
+    """Topics that a table has, in the order of their numbers."""
+    from diln.analysis import largest_topics
+
+    return sorted(largest_topics(fitted, n_words=WORDS, unused=every), key=lambda topic: topic.id)
 
 
 @app.command("evaluate", epilog="Example:\n\ndiln evaluate model held-out.jsonl")
@@ -125,7 +183,7 @@ def evaluate_command(
     if draws is not None and method is not Method.draws:
         raise typer.BadParameter("--draws is for --method draws; give both or neither")
     fitted = Fitted.load(model, jobs)
-    documents = _read(fitted, source, reading, text, jobs, quiet=quiet or json)
+    documents = read_documents(fitted, source, reading, text, jobs, quiet=quiet or json)
     n_draws = _draws(fitted, model, draws or DRAWS) if method is Method.draws else None
     done = complete_halves(fitted, documents.rows, seed, jobs, n_draws)
     empty, predicted = len(documents.corpus) - done.n_docs, int(done.n_tokens)
@@ -152,7 +210,15 @@ def _draws(fitted: "Fitted", model: Path, wanted: int) -> int:
     return wanted if kept is None else min(wanted, kept)
 
 
-def _read(fitted: "Fitted", source: str, reading: Given, text: Given, jobs: int, quiet: bool) -> AlignedCorpus:
+def what_is_read(model: Path, source: str, reading: Given, text: Given) -> tuple[list[Path], list[Path]]:
+    """Files and directories that a command reads, none of which it may write to."""
+    files = [source, reading.get("vocabulary", source), text.get("stop_words", source)]
+    return [Path(name) for name in files], [model, *([Path(source)] if is_corpus(source) else [])]
+
+
+def read_documents(
+    fitted: "Fitted", source: str, reading: Given, text: Given, jobs: int, *, quiet: bool
+) -> AlignedCorpus:
     """The documents of a corpus or of anything that one is built from, in the terms of the model."""
     from diln.models.counts import aligned
 
@@ -165,16 +231,24 @@ def _read(fitted: "Fitted", source: str, reading: Given, text: Given, jobs: int,
     return AlignedCorpus(corpus, rows, rows.n_unknown + uncounted)
 
 
-def _parts(fitted: "Fitted", documents: AlignedCorpus, jobs: int, watch: ProgressLine) -> Iterator[Part]:
-    """The documents' proportions, some at a time."""
-    import numpy as np
+class _Parts:
+    """The documents' proportions, some at a time; counts those without a known token."""
 
-    from diln.engine.threads import Threads
+    def __init__(self, fitted: "Fitted", documents: AlignedCorpus, jobs: int, watch: ProgressLine) -> None:
+        self.fitted, self.documents, self.jobs, self.watch = fitted, documents, jobs, watch
+        self.empty = 0
 
-    with Threads(jobs) as threads:
-        for first, last, tokens, proportions in fitted.transformed(documents.rows, threads):
-            yield Part(documents.corpus[first:last].documents.ids, tokens.astype(np.int64), proportions)
-            watch.step(last, len(documents.corpus), last)
+    def __iter__(self) -> Iterator[Proportions]:
+        import numpy as np
+
+        from diln.engine.threads import Threads
+
+        corpus = self.documents.corpus
+        with Threads(self.jobs) as threads:
+            for first, last, tokens, theta in self.fitted.transformed(self.documents.rows, threads):
+                self.empty += int((tokens == 0).sum())
+                yield Proportions(corpus[first:last], tokens.astype(np.int64), theta)
+                self.watch.step(last, len(corpus), last)
 
 
 def _described(documents: AlignedCorpus, empty: int) -> dict[str, str]:

@@ -1,141 +1,100 @@
-"""Documents' proportions of topics in a file: id, n_tokens and topic_0, topic_1, ... of each document."""
+"""Documents' proportions of topics as tables: a row for each document, or one for each document and topic."""
 
-import csv
-import json
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from importlib.util import find_spec
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from diln.errors import DilnError
+from diln.cli.table_files import in_place_of
+from diln.cli.table_formats import Column, FileContent, Part
+from diln.cli.tables import joined
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-DIGITS = "%.7g"  # as many as single precision has
+    from diln.analysis import Topic
+    from diln.corpus import Corpus
+
+MIN_SHARE = 0.01  # of a document that a topic has in a long table, by default
+CELLS = 1 << 18  # of a long table, that are in memory at once
+NAME_WORDS = 3  # of a topic, in the name of its column
+KNOWN = ("title", "date", "label")  # fields of documents, beside the id, that tables have where the corpus has them
 
 
-class Part(NamedTuple):
-    """Some documents: their ids, numbers of known tokens, and proportions of topics (n_docs, n_topics)."""
+class Proportions(NamedTuple):
+    """Some documents, how many tokens the model knows of each, and proportions of all topics (n_docs, n_topics)."""
 
-    ids: list[str]
+    documents: "Corpus"
     tokens: "NDArray[np.int64]"
     theta: "NDArray[np.float64]"
 
 
-def check_target(path: Path, inputs: Iterable[Path] = (), directories: Iterable[Path] = ()) -> None:
-    """Raise if nothing can be written there: better known before the work than after.
+def field_columns(corpus: "Corpus") -> list[Column]:
+    """Columns of what is known of documents."""
+    fields = corpus.documents.fields
+    return [Column("id", "text"), *(Column(name, "text") for name in KNOWN if name in fields)]
 
-    Nor may it take the place of one of the files that are read, or lie in a directory that diln keeps.
+
+def fields_of(corpus: "Corpus", columns: list[Column]) -> list[list[Any]]:
+    """The values of these columns for some documents."""
+    return [getattr(corpus.documents, f"{column.name}s") for column in columns]
+
+
+def wide_table(
+    parts: Iterable[Proportions], fields: list[Column], topics: list["Topic"], *, words: bool, every: bool
+) -> FileContent:
+    """A row for each document: the shares of these topics and, unless they are ``every`` topic, of all others together.
+
+    Columns have the topics' first words in their names, or their numbers alone.
     """
-    if path.suffix.lower() not in WRITERS:
-        raise DilnError(f"{path}: the name must end in one of {', '.join(WRITERS)}; choose what to write")
-    if path.is_dir():
-        raise DilnError(f"{path}: is a folder; name a file")
-    if not path.parent.is_dir():
-        raise DilnError(f"{path.parent}: there is no such folder; make it first")
-    if path.suffix.lower() == ".parquet" and find_spec("pyarrow") is None:
-        raise DilnError(f"{path}: needs pyarrow; install it with: pip install 'diln[tables]', or write .csv")
-    for directory in directories:
-        if path.resolve().is_relative_to(directory.resolve()):
-            raise DilnError(f"{path}: lies in {directory}, which holds only what diln puts there; name another file")
-    for other in inputs:
-        if path.exists() and other.exists() and path.samefile(other):
-            raise DilnError(f"{path}: is also what is read, and would be lost; name another file")
+    names = [f"topic_{topic.id}{' ' + joined(topic.words[:NAME_WORDS]) if words else ''}" for topic in topics]
+    columns = [*fields, Column("n_tokens", "whole"), *(Column(name, "number") for name in names)]
+    rest = [] if every else [Column("other", "number")]
+    return [*columns, *rest], _wide_parts(parts, fields, [topic.id for topic in topics], every)
 
 
-def write(path: Path, parts: Iterable[Part], n_topics: int) -> int:
-    """Write the file in one step, so that it is whole or as it was; returns how many documents have no known token."""
-    empty = 0
-
-    def counting() -> Iterator[Part]:
-        nonlocal empty
-        for part in parts:
-            empty += int((part.tokens == 0).sum())
-            yield part
-
-    with _in_place_of(path) as fresh:
-        WRITERS[path.suffix.lower()](fresh, counting(), ["id", "n_tokens", *(f"topic_{k}" for k in range(n_topics))])
-    return empty
-
-
-@contextmanager
-def _in_place_of(path: Path) -> Iterator[Path]:
-    """A path to write to, that takes the place of ``path`` when all went well, and else is gone."""
-    fresh = path.with_name(f".{path.name}.{token_hex(4)}.new")
-    try:
-        yield fresh
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
-
-
-def _write_csv(path: Path, parts: Iterable[Part], columns: list[str], delimiter: str = ",") -> None:
-    numbers = delimiter.join(["%d", *[DIGITS] * (len(columns) - 2)])
-    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-        table = csv.writer(file, delimiter=delimiter, lineterminator="")
-        table.writerow(columns)
-        for ids, tokens, theta in parts:
-            for name, size, row in zip(ids, tokens.tolist(), theta.tolist(), strict=True):
-                file.write("\n")
-                table.writerow([name])
-                file.write(delimiter + numbers % (size, *row))
-        file.write("\n")
-
-
-def _write_tsv(path: Path, parts: Iterable[Part], columns: list[str]) -> None:
-    _write_csv(path, parts, columns, "\t")
-
-
-def _write_jsonl(path: Path, parts: Iterable[Part], columns: list[str]) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        for ids, tokens, theta in parts:
-            rounded = ([float(DIGITS % value) for value in row] for row in theta.tolist())
-            for name, size, row in zip(ids, tokens.tolist(), rounded, strict=True):
-                file.write(json.dumps(dict(zip(columns, (name, size, *row), strict=True))) + "\n")
-
-
-def _write_npz(path: Path, parts: Iterable[Part], columns: list[str]) -> None:
+def _wide_parts(parts: Iterable[Proportions], fields: list[Column], topics: list[int], every: bool) -> Iterator[Part]:
     import numpy as np
 
-    ids, tokens, theta = zip(*parts, strict=True)
-    with path.open("wb") as file:
+    for documents, tokens, theta in parts:
+        rest = [] if every else [np.delete(theta, topics, axis=1).sum(axis=1)]
+        yield [*fields_of(documents, fields), tokens, *theta[:, topics].T, *rest]
+
+
+def long_table(parts: Iterable[Proportions], fields: list[Column], topics: list["Topic"], least: float) -> FileContent:
+    """A row for each document and topic that has at least this share of it, a document's largest topic first."""
+    of_topic = [Column("rank", "whole"), Column("topic", "whole"), Column("share", "number"), Column("words", "text")]
+    return [*fields, Column("n_tokens", "whole"), *of_topic], _long_parts(parts, fields, topics, least)
+
+
+def _long_parts(
+    parts: Iterable[Proportions], fields: list[Column], shown: list["Topic"], least: float
+) -> Iterator[Part]:
+    import numpy as np
+
+    ids, words = np.array([topic.id for topic in shown]), np.array([joined(topic.words) for topic in shown], object)
+    size = max(1, CELLS // len(shown))
+    for documents, tokens, theta in parts:
+        for first in range(0, len(theta), size):
+            some = slice(first, first + size)
+            shares = theta[some][:, ids]
+            docs, topics = np.nonzero(shares >= least)
+            order = np.lexsort((-shares[docs, topics], docs))
+            docs, topics = docs[order], topics[order]
+            rank = np.arange(len(docs)) - np.searchsorted(docs, docs) + 1
+            known = [np.array(values, object)[docs] for values in fields_of(documents[some], fields)]
+            yield [*known, tokens[some][docs], rank, ids[topics], shares[docs, topics], words[topics]]
+
+
+def write_arrays(path: Path, parts: Iterable[Proportions]) -> None:
+    """Write proportions of all topics as arrays of NumPy: theta, ids and n_tokens."""
+    import numpy as np
+
+    ids, tokens, theta = zip(*((part.documents.documents.ids, part.tokens, part.theta) for part in parts), strict=True)
+    with in_place_of(path) as file:
         np.savez(
             file,
             theta=np.concatenate(theta),
             ids=np.array([name for some in ids for name in some], np.str_),
             n_tokens=np.concatenate(tokens),
         )
-
-
-def _write_parquet(path: Path, parts: Iterable[Part], columns: list[str]) -> None:
-    import numpy as np
-    import pyarrow
-    from pyarrow import parquet
-
-    def column(kind: Any, size: int, *buffers: "NDArray[Any] | bytes") -> Any:
-        """A column from its bytes; pyarrow.array would import pandas to see whether the values are of pandas."""
-        return pyarrow.Array.from_buffers(kind, size, [None, *map(pyarrow.py_buffer, buffers)])
-
-    kinds = [pyarrow.string(), pyarrow.int64(), *[pyarrow.float64()] * (len(columns) - 2)]
-    schema = pyarrow.schema(list(zip(columns, kinds, strict=True)))
-    with parquet.ParquetWriter(path, schema) as file:
-        for ids, tokens, theta in parts:
-            names = [name.encode("utf-8", "backslashreplace") for name in ids]
-            ends = np.cumsum([0, *map(len, names)], dtype=np.int32)
-            values = [np.ascontiguousarray(numbers) for numbers in (tokens, *theta.T)]
-            text = column(kinds[0], len(ids), ends, b"".join(names))
-            made = [column(kind, len(ids), numbers) for kind, numbers in zip(kinds[1:], values, strict=True)]
-            file.write_batch(pyarrow.record_batch([text, *made], schema=schema))
-
-
-WRITERS: dict[str, Callable[[Path, Iterable[Part], list[str]], Any]] = {
-    ".csv": _write_csv,
-    ".tsv": _write_tsv,
-    ".jsonl": _write_jsonl,
-    ".npz": _write_npz,
-    ".parquet": _write_parquet,
-}

@@ -11,10 +11,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from diln.cli.console import bar
+from diln.cli.console import OUT, bar, complain, facts, say_json
 
 if TYPE_CHECKING:
     from diln.analysis import Topic
+    from diln.cli.table_formats import FileTable
     from diln.models.fitted import Fitted
 
 BAR_WIDTH = 12
@@ -45,11 +46,20 @@ def topic_table(topics: Sequence["Topic"], screen: Console, n_words: int | None)
 
 def listed(words: Sequence[str], n_words: int | None, width: int) -> str:
     """The first words, by default as many as there is room for; with commas if a term has several words."""
-    gap = ", " if any(" " in word for word in words) else " "
+    gap = _gap(words)
     shown = list(words[: WORDS if n_words is None else n_words])
     while n_words is None and len(shown) > 1 and cell_len(gap.join(shown)) > width:
         shown.pop()
     return gap.join(shown)
+
+
+def joined(words: Sequence[str]) -> str:
+    """Words in a row; with commas if a term has several words."""
+    return _gap(words).join(words)
+
+
+def _gap(words: Sequence[str]) -> str:
+    return ", " if any(" " in word for word in words) else " "
 
 
 def shown_lift(lift: float) -> str:
@@ -172,6 +182,25 @@ def found_json(fitted: "Fitted") -> dict[str, Any]:
 def last(fitted: "Fitted", name: str) -> float | None:
     """The last value of this name in a model's history."""
     return next((entry[name] for entry in reversed(fitted.history) if entry.get(name) is not None), None)
+
+
+def say_written(
+    path: Path, table: "FileTable | None", numbers: dict[str, Any], told: dict[str, str], *, json: bool
+) -> None:
+    """Print what was written to a file, a table or something else: numbers for machines, or facts for people."""
+    if table is not None and table.formulas:
+        complain(
+            "warning",
+            f"{path}: a spreadsheet may take texts that begin with =, +, - or @ as formulas, and there are "
+            f"{table.formulas:,}; write .xlsx, or add --for-excel",
+        )
+    if json:
+        size = {} if table is None else {"rows": table.rows, "columns": len(table.columns)}
+        say_json({"output": str(path), **size, **numbers})
+        return
+    OUT.print(f"[bold]{escape(str(path))}[/]", soft_wrap=True)
+    written = "" if table is None else f"{table.rows:,} rows, {len(table.columns):,} columns"
+    OUT.print(facts({"written": written, **told}))
 
 
 def counted(shown: int, of: int) -> str:

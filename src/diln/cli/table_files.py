@@ -1,0 +1,91 @@
+"""Tables in files: named columns of text, numbers and dates, written a part at a time in the format of the file's name.
+
+Knows formats and no models. A file is whole or as it was: it takes the place of the old one when all is written.
+"""
+
+import errno
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from secrets import token_hex
+from typing import IO
+
+from diln.cli.table_formats import (
+    Column,
+    FileTable,
+    Part,
+    TooMuchError,
+    write_excel,
+    write_jsonl,
+    write_parquet,
+    write_separated,
+)
+from diln.errors import DilnError
+
+WRITERS: dict[str, Callable[[IO[bytes], FileTable], None]] = {
+    ".csv": lambda file, table: write_separated(file, table, ","),
+    ".tsv": lambda file, table: write_separated(file, table, "\t"),
+    ".jsonl": write_jsonl,
+    ".parquet": write_parquet,
+    ".xlsx": write_excel,
+}
+NEEDED = {".parquet": ("pyarrow", "tables"), ".xlsx": ("xlsxwriter", "excel")}  # module and extra
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def check_target(
+    path: Path, inputs: Iterable[Path] = (), directories: Iterable[Path] = (), *, also: tuple[str, ...] = ()
+) -> None:
+    """Raise if nothing can be written there: better known before the work than after.
+
+    Nor may it take the place of one of the files that are read, or lie in a directory that diln keeps. ``also`` has
+    endings of names that are fine beside those of tables.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in (*WRITERS, *also):
+        raise DilnError(f"{path}: the name must end in one of {', '.join((*WRITERS, *also))}; choose what to write")
+    if path.is_dir():
+        raise DilnError(f"{path}: is a folder; name a file")
+    if not path.parent.is_dir():
+        raise DilnError(f"{path.parent}: there is no such folder; make it first")
+    module, extra = NEEDED.get(suffix, ("", ""))
+    if module and find_spec(module) is None:
+        raise DilnError(f"{path}: needs {module}; install it with: pip install 'diln[{extra}]', or write .csv")
+    for directory in directories:
+        if path.resolve().is_relative_to(directory.resolve()):
+            raise DilnError(f"{path}: lies in {directory}, which holds only what diln puts there; name another file")
+    for other in inputs:
+        if path.exists() and other.exists() and path.samefile(other):
+            raise DilnError(f"{path}: is also what is read, and would be lost; name another file")
+
+
+def write_table(path: Path, columns: list[Column], parts: Iterable[Part], *, for_excel: bool = False) -> FileTable:
+    """Write a table in one step; returns it, with how many rows were written.
+
+    ``for_excel`` is about .csv and .tsv files only: the mark that tells Excel that the text is UTF-8, and a ' before
+    text that Excel would take as a formula.
+    """
+    table = FileTable(columns, parts, for_excel=for_excel)
+    with in_place_of(path) as file:
+        try:
+            WRITERS[path.suffix.lower()](file, table)
+        except TooMuchError as error:
+            raise DilnError(f"{path}: {error}") from None
+    return table
+
+
+@contextmanager
+def in_place_of(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write to, that takes the place of ``path`` when all went well, and else is gone."""
+    fresh = path.with_name(f".{path.name}.{token_hex(4)}.new")
+    try:
+        with fresh.open("xb") as file:
+            yield file
+        fresh.replace(path)
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise DilnError(f"{path}: cannot be written ({error.strerror}); make room, or name another file") from None
+    finally:
+        fresh.unlink(missing_ok=True)
