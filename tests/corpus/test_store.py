@@ -20,7 +20,6 @@ import diln.corpus.assemble
 import diln.files
 from diln.corpus import Corpus, append, build, store, summarise
 from diln.corpus.in_memory import TextsSource
-from diln.corpus.store import Manifest
 from diln.errors import SourceError, StoreError
 
 TEXTS = [
@@ -242,7 +241,7 @@ class TestAppending:
         text = (stored.directory / "manifest.json").read_text().replace("g0001", "g9999")
         content = json.loads(text)
         del content["checksum"]
-        Manifest(content).write(stored.directory)
+        diln.files.write_manifest(stored.directory, content)
         for number in range(3):
             assert len(append(texts_source(["fox"]), stored.directory)) == 6 + number
 
@@ -379,7 +378,7 @@ class TestWriting:
 
     def test_one_that_comes_too_late_leaves_the_other_alone(self, tmp_path, monkeypatch):
         fcntl = pytest.importorskip("fcntl")
-        whole, other = diln.files.locked, []
+        whole, other = diln.files.folders.locked, []
 
         def late(directory):  # another process takes the lock between the making of the directory and ours
             other.append((directory / ".lock").open("w"))
@@ -387,7 +386,7 @@ class TestWriting:
             (directory / "g0001-00000").mkdir()
             return whole(directory)
 
-        monkeypatch.setattr(diln.files, "locked", late)
+        monkeypatch.setattr(diln.files.folders, "locked", late)
         with pytest.raises(StoreError, match="another process"):
             build(texts_source(), tmp_path / "corpus")
         assert (tmp_path / "corpus" / "g0001-00000").is_dir()
@@ -459,11 +458,11 @@ def _command(pid: int) -> str:
 
 KILL = """
 import json, os, signal, sys
-import diln.corpus.building as building, diln.corpus.store as store, diln.files as files
+import diln.corpus.building as building, diln.corpus.store as store, diln.files.folders as folders
 from diln.corpus.in_memory import TextsSource
 import diln.corpus.in_memory
 diln.corpus.in_memory.BLOCK_BYTES = 100
-HOMES = {"sink": building.DiskSink, "building": building, "files": files, "manifest": store.Manifest,
+HOMES = {"sink": building.DiskSink, "building": building, "folders": folders, "held": folders.Held,
          "path": store.Path}
 
 def build(directory):
@@ -494,9 +493,9 @@ POINTS = [
     ("sink", "keep_numbers", 2),
     ("sink", "write", 0),
     ("building", "commit", 0),
-    ("manifest", "write", 0),
+    ("held", "commit", 0),
     ("path", "replace", 0),
-    ("files", "sweep", 1),  # after the new manifest is in place
+    ("folders", "sweep", 1),  # after the new manifest is in place
 ]
 
 
@@ -520,7 +519,7 @@ def killed(tmp_path_factory):
 @pytest.mark.parametrize("there", [True, False], ids=["old corpus", "no corpus"])
 def test_a_build_killed_at_any_point_leaves_the_old_corpus_or_the_new_one(killed, tmp_path, point, there):
     directory = killed[point, there]
-    if point == ("files", "sweep", 1):
+    if point == ("folders", "sweep", 1):
         assert len(Corpus.open(directory, check=True)) == 60
     elif there:
         old = build(texts_source(), tmp_path / "old")

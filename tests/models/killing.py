@@ -103,10 +103,10 @@ def killed_and_resumed(
 
 def place(model: Path) -> str:
     """How far the checkpoint of a model has come; whatever is on disk must be whole."""
-    if model.exists():
+    if manifest_of(model):
         read_model(model)
     if manifest_of(beside(model)) is None:
-        return "the end" if model.exists() else "nothing"
+        return "the end" if manifest_of(model) else "nothing"
     content = read_model(beside(model), CHECKPOINT).content
     if content["phase"] == "online":
         return f"step {content['online']['state']['steps']}"

@@ -15,7 +15,7 @@ from diln.models.files import StoredModel, read_model, write_model
 
 OLD = ({"which": "old"}, {"x": np.zeros((50, 40))}, ["old"])
 NEW = ({"which": "new"}, {"x": np.ones((30, 20)), "y": np.arange(5)}, ["new", "terms"])
-TRACED = {diln.files.__file__, diln.models.files.__file__}
+TRACED = {module.__file__ for module in (diln.files.folders, diln.files.lock, diln.files.safe, diln.models.files)}
 
 
 def same(stored: StoredModel, content: dict, tensors: dict, vocabulary: list) -> bool:

@@ -167,8 +167,8 @@ class TestReplacing:
         synced = []
         monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
         write_model(tmp_path, CONTENT, TENSORS, VOCABULARY)
-        names = {path.stat().st_ino: path.name for path in tmp_path.iterdir()}
-        assert [names[inode] for inode in synced] == sorted(whole_model(1) - {".lock"})
+        names = {path.stat().st_ino: path.name for path in (tmp_path, *tmp_path.iterdir())}
+        assert [names[inode] for inode in synced] == [*sorted(whole_model(1) - {".lock"}), tmp_path.name]
 
     def test_a_model_that_was_read_stays_as_it_was(self, stored):
         model = read_model(stored)
@@ -259,29 +259,27 @@ class TestRefusing:
 class TestFailing:
     @pytest.fixture
     def full_disk(self, monkeypatch):
-        whole = diln.models.files.write_parts
+        room = iter([True])  # for one file, and then no more
 
-        def fail(path, *parts, **options):
-            if "terms" in path.name:
-                path.write_bytes(b"[")
+        def fail(descriptor):
+            if not next(room, False):
                 raise OSError(28, "No space left on device")
-            return whole(path, *parts, **options)
 
-        monkeypatch.setattr(diln.models.files, "write_parts", fail)
+        monkeypatch.setattr(os, "fsync", fail)
 
     def test_leaves_the_old_model(self, stored, full_disk):
         before = tree(stored)
-        with pytest.raises(StoreError, match=r"No space left on device.*name another directory"):
+        with pytest.raises(StoreError, match="there is no room left on the disk; make room"):
             write_model(stored, {"new": True}, {"x": np.ones(3)}, ["a"])
         assert tree(stored) == before
 
     def test_takes_the_directory_away_that_it_made(self, tmp_path, full_disk):
-        with pytest.raises(StoreError, match="No space left"):
+        with pytest.raises(StoreError, match="no room left"):
             write_model(tmp_path / "model", CONTENT, TENSORS, VOCABULARY)
         assert files(tmp_path) == set()
 
     def test_leaves_no_part_of_a_model_in_a_directory_that_was_there(self, tmp_path, full_disk):
-        with pytest.raises(StoreError, match="No space left"):
+        with pytest.raises(StoreError, match="no room left"):
             write_model(tmp_path, CONTENT, TENSORS, VOCABULARY)
         assert files(tmp_path) == {".lock"}
 
@@ -289,7 +287,7 @@ class TestFailing:
         before = tree(stored)
         for error in (KeyboardInterrupt, MemoryError):
             monkeypatch.setattr(
-                diln.models.files, "write_manifest", lambda *_, error=error: (_ for _ in ()).throw(error)
+                diln.files.folders, "write_manifest", lambda *_, error=error: (_ for _ in ()).throw(error)
             )
             with pytest.raises(error):
                 write_model(stored, {}, {}, [])
@@ -337,18 +335,20 @@ class TestDamage:
             (stored / name).write_bytes(data)
         (stored / "g0001-terms.json").unlink()
         (stored / "g0001-terms.json").mkdir()
-        self.read_fails(stored, "g0001-terms.json", "is missing")
+        self.read_fails(stored, "g0001-terms.json", "is no plain file")
 
-    def test_a_file_that_cannot_be_read_is_named(self, stored, monkeypatch):
-        whole = Path.open
+    @pytest.mark.parametrize("name", ["manifest.json", "g0001-terms.json", "g0001-tensors.safetensors"])
+    def test_a_file_that_cannot_be_read_is_named_and_not_called_damaged(self, stored, monkeypatch, name):
+        whole = os.open
 
         def refuse(path, *args, **kwargs):
-            if path.suffix == ".safetensors":
+            if Path(path).name == name:
                 raise PermissionError(13, "Permission denied")
             return whole(path, *args, **kwargs)
 
-        monkeypatch.setattr(Path, "open", refuse)
-        self.read_fails(stored, "g0001-tensors.safetensors: the file cannot be read")
+        monkeypatch.setattr(os, "open", refuse)
+        message = self.read_fails(stored, f"{name}: cannot be read (Permission denied); see that you may read it")
+        assert "damaged" not in message
 
     def test_tensors_of_another_model_are_not_taken_for_this_ones(self, stored, tmp_path):
         write_model(tmp_path / "other", CONTENT, {**TENSORS, "order": TENSORS["order"][::-1]}, VOCABULARY)
@@ -359,7 +359,9 @@ class TestDamage:
         content = json.loads((stored / "manifest.json").read_text())
         del content["checksum"]
         write_manifest(stored, {**content, "schema": 2})
-        self.read_fails(stored, "is of format 2 and this version of diln reads format 1; install a newer diln")
+        self.read_fails(stored, "has format 2, which diln", "does not know", "install a newer diln")
+        write_manifest(stored, {**content, "schema": 2, "versions": {"diln": "99.1"}})
+        self.read_fails(stored, "it was written by diln 99.1: install diln 99.1 or later")
 
     def test_what_is_no_model_is_called_so(self, tmp_path):
         corpus = Corpus.from_matrix([[1, 2]], ["a", "b"]).save(tmp_path / "corpus").directory
@@ -371,7 +373,7 @@ class TestDamage:
             (tmp_path / "manifest.json").write_text(text, encoding="utf-8")
             self.read_fails(tmp_path, "manifest.json", "is not the JSON that was written")
         (tmp_path / "manifest.json").write_bytes(b"\xff\xfe")
-        self.read_fails(tmp_path, "manifest.json", "cannot be read")
+        self.read_fails(tmp_path, "manifest.json", "is not the JSON that was written")
 
 
 class TestKilling:

@@ -1,6 +1,7 @@
 """``diln fit``: a model of the documents in a corpus, or in anything that a corpus is built from."""
 
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,7 @@ from diln.models.options import MODELS
 
 if TYPE_CHECKING:
     from diln.corpus import Corpus
+    from diln.files import Held
     from diln.models.checkpoints import Checkpoints
     from diln.models.fitted import Fitted
     from diln.models.parameters import Parameters
@@ -85,26 +87,28 @@ def fit_command(  # a parameter for each option
     begun, every = time.perf_counter(), EVERY if checkpoint_every is None else checkpoint_every
     kept = Checkpoints(beside(output), every, resume=resume, name=lambda name: FLAGS.get(name, name))
     uses = resume or checkpoint_every is not None
-    with told_of_interrupts(lambda: f"no model was written{_left(kept)}"):
-        checked = checked_parameters(model.upper(), {**parameters, "random_state": seed, "n_jobs": jobs})
-        check_output(output, force)
-        check_checkpoint(kept, checked, uses, force)
-        corpus = read_corpus(source, reading, text, jobs, quiet or json)
-        if resume and not (quiet or json):
-            ERR.print(f"[dim]{escape(_taken_up(kept))}[/]", soft_wrap=True)
-        fitted = _fit(checked, corpus, source, kept if uses else None, quiet=quiet or json)
-    with told_of_interrupts(lambda: f"{output} has the new model, or what it had{_left(kept)}"):
-        try:
-            fitted.save(output)
-        except StoreError as error:
-            raise StoreError(f"{error}{_left(kept)}") from None
-        kept.remove()
+    checked = checked_parameters(model.upper(), {**parameters, "random_state": seed, "n_jobs": jobs})
+    with held_output(output, force) as held:  # to the end: a second fit is told at once, not after its hour
+        with told_of_interrupts(lambda: f"no model was written{_left(kept)}"):
+            check_checkpoint(kept, checked, uses, force)
+            corpus = read_corpus(source, reading, text, jobs, quiet or json)
+            if resume and not (quiet or json):
+                ERR.print(f"[dim]{escape(_taken_up(kept))}[/]", soft_wrap=True)
+            fitted = _fit(checked, corpus, source, kept if uses else None, quiet=quiet or json)
+        with told_of_interrupts(lambda: f"{output} has the new model, or what it had{_left(kept)}"):
+            try:
+                fitted.save(output, held)
+            except StoreError as error:
+                raise StoreError(f"{error}{_left(kept)}") from None
+            kept.remove()
     _report(fitted, corpus, output, time.perf_counter() - begun, json)
 
 
 def beside(output: Path) -> Path:
     """Where the checkpoint of a model is."""
     output = output if output.name not in ("", "..") else output.resolve()
+    if not output.name:
+        raise StoreError(f"{output}: is the root of all files; name another directory")
     return output.with_name(f"{output.name}.checkpoint")
 
 
@@ -116,16 +120,12 @@ def _taken_up(kept: "Checkpoints") -> str:
     return f"going on from {kept.directory}" if kept.there else f"there is no {kept.directory} to go on from; beginning"
 
 
-def check_output(directory: Path, force: bool) -> None:
-    """Raise if no model can be written there: better known before fitting than after."""
+def held_output(directory: Path, force: bool) -> "AbstractContextManager[Held]":
+    """Hold the directory for a model; raises if none can be written: better known before fitting than after."""
     from diln.files import writing
     from diln.models.files import MODEL as KIND
 
-    try:
-        with writing(directory, KIND, "replace" if force else "new"):
-            pass
-    except OSError as error:
-        raise StoreError(f"{directory}: cannot be written ({error.strerror}); name another directory") from None
+    return writing(directory, KIND, "replace" if force else "new")
 
 
 def check_checkpoint(kept: "Checkpoints", parameters: "Parameters", uses: bool, force: bool) -> None:

@@ -16,12 +16,12 @@ from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.shards import Shard, narrow
 from diln.corpus.sinks import Sink
 from diln.corpus.sources import Counted, Source
-from diln.corpus.store import StoredShards, commit, read_manifest, read_terms, shard_name, write_shard, writing
+from diln.corpus.store import StoredShards, commit, npy, read_manifest, read_terms, shard_name, write_shard, writing
 from diln.corpus.strings import Strings
 from diln.corpus.vocabulary import TermTable
 from diln.corpus.watch import Notes, Watch
 from diln.errors import SourceError
-from diln.files import next_generation
+from diln.files import create, next_generation
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,10 @@ class DiskSink(Sink[Spilled, Path, dict[str, Any]]):
         """Write a block to a file that is removed in the end."""
         counts, columns = counted.counts, {"id": counted.columns["id"], **counted.columns}
         path = self.directory / f".raw-{self.token}-{number:06}"
-        with path.open("wb") as file:
-            for column in columns.values():
-                np.save(file, column.data)
-                np.save(file, column.offsets)
-            for array in (counts.ids, narrow(counts.counts), counts.offsets):
-                np.save(file, array)
+        arrays = [array for column in columns.values() for array in (column.data, column.offsets)]
+        with create(path) as file:
+            for array in (*arrays, counts.ids, narrow(counts.counts), counts.offsets):
+                file.writelines(npy(array))
         return Spilled(path, tuple(columns))
 
     def load(self, kept: Spilled) -> Counted:
@@ -66,7 +64,8 @@ class DiskSink(Sink[Spilled, Path, dict[str, Any]]):
     def keep_numbers(self, number: int, numbers: NDArray[np.int32]) -> Path:
         """Write numbers to a file that is removed in the end."""
         path = self.directory / f".raw-{self.token}-{number:06}.numbers.npy"
-        np.save(path, numbers)
+        with create(path) as file:
+            file.writelines(npy(numbers))
         return path
 
     def load_numbers(self, stash: Path) -> NDArray[np.int32]:
@@ -118,11 +117,11 @@ def build(
     opened, vocabulary, text = open_with(source, options)
     rule = rule_of(text)
     table, within = term_table(opened, rule, vocabulary)
-    with writing(directory, "replace" if overwrite else "new"):
+    with writing(directory, "replace" if overwrite else "new") as held:
         generation = next_generation(directory)
         made = assemble(opened, within, table, DiskSink(directory, generation), n_jobs, watch or Notes())
         stored = rule.to_json() if opened.vocabulary is None else None
-        commit(directory, generation, made.shards, made.vocabulary, stored, made.tally.to_json())
+        commit(held, generation, made.shards, made.vocabulary, stored, made.tally.to_json())
     return Corpus.open(directory)
 
 
@@ -163,7 +162,7 @@ def append(
         The old documents, followed by the new ones.
     """
     directory = Path(directory)
-    with writing(directory, "extend"):
+    with writing(directory, "extend") as held:
         manifest = read_manifest(directory)
         stored = manifest.content
         opened, vocabulary, text = open_with(source, options)
@@ -175,7 +174,7 @@ def append(
         generation = next_generation(directory)
         made = assemble(opened, rule, table, DiskSink(directory, generation), n_jobs, watch or Notes(), ids)
         tally = {name: number + stored["tally"].get(name, 0) for name, number in made.tally.to_json().items()}
-        commit(directory, generation, [*stored["shards"], *made.shards], made.vocabulary, stored["rule"], tally)
+        commit(held, generation, [*stored["shards"], *made.shards], made.vocabulary, stored["rule"], tally)
     return Corpus.open(directory)
 
 

@@ -18,7 +18,7 @@ from diln.corpus.shards import Shard
 from diln.corpus.stored import check_array, check_different, check_rows, check_strings
 from diln.corpus.strings import Strings
 from diln.corpus.vocabulary import check_vocabulary
-from diln.files import Entry, Kind, StoredFiles, next_generation, write_manifest, write_parts
+from diln.files import Entry, Held, Kind, StoredFiles, inside, make_folder, next_generation, write_parts
 
 MAPPED_AT_ONCE = 32  # shards: every mapped array takes a file descriptor, of which a process may have 256
 ROWS = "rows"  # of counts, among what was looked at
@@ -40,13 +40,17 @@ CORPUS = Kind(
 )
 
 
-def write_array(path: Path, array: NDArray[Any]) -> Entry:
-    """Write an array as .npy and say what was written."""
+def npy(array: NDArray[Any]) -> tuple[bytes, memoryview]:
+    """An array as .npy, in two parts; its own writer says nothing useful where the disk is full."""
     array = np.ascontiguousarray(array)
     header = BytesIO()
     np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
-    entry = write_parts(path, header.getvalue(), array.data)
-    return {**entry, "dtype": array.dtype.str, "shape": list(array.shape)}
+    return header.getvalue(), array.data
+
+
+def write_array(path: Path, array: NDArray[Any]) -> Entry:
+    """Write an array as .npy and say what was written."""
+    return {**write_parts(path, *npy(array)), "dtype": array.dtype.str, "shape": list(array.shape)}
 
 
 def write_columns(directory: Path, columns: Mapping[str, Strings]) -> dict[str, Entry]:
@@ -74,10 +78,6 @@ class Manifest:
     def shards(self) -> list[dict[str, Any]]:
         """Name, number of documents, and files of each shard."""
         return list(self.content["shards"])
-
-    def write(self, directory: Path) -> None:
-        """Make this the directory's manifest, in one step."""
-        write_manifest(directory, self.content)
 
 
 def read_manifest(directory: Path) -> Manifest:
@@ -140,7 +140,9 @@ class StoredShards(Sequence[Shard]):
     """The shards of a corpus directory, each mapped when first asked for, and looked at once."""
 
     def __init__(self, directory: Path, manifest: Manifest) -> None:
-        self.files = [StoredFiles(directory / shard["name"], shard["files"], CORPUS) for shard in manifest.shards]
+        self.files = [
+            StoredFiles(inside(directory, shard["name"], CORPUS), shard["files"], CORPUS) for shard in manifest.shards
+        ]
         self.entries, self.n_terms = manifest.shards, manifest.content["terms"]
         self.sound: list[set[str]] = [set() for _ in self.files]  # of each shard, what was found to be as it must be
         self.mapped: dict[int, Shard] = {}
@@ -200,13 +202,13 @@ def read_terms(directory: Path, manifest: Manifest) -> list[str]:
     return terms
 
 
-def writing(directory: Path, mode: Literal["new", "replace", "extend"]) -> AbstractContextManager[None]:
+def writing(directory: Path, mode: Literal["new", "replace", "extend"]) -> AbstractContextManager[Held]:
     """Hold a corpus directory for writing: a new one, or one whose corpus is replaced or extended."""
     return diln.files.writing(directory, CORPUS, mode)
 
 
 def commit(
-    directory: Path,
+    held: Held,
     generation: int,
     shards: list[dict[str, Any]],
     vocabulary: list[str],
@@ -215,7 +217,7 @@ def commit(
 ) -> None:
     """Write the vocabulary and then the manifest: from here on the shards are the corpus."""
     name = f"g{generation:04}-vocabulary.json"
-    entry = write_parts(directory / name, json.dumps(vocabulary, indent=0).encode())
+    entry = write_parts(held.directory / name, json.dumps(vocabulary, indent=0).encode())
     content = {
         "format": CORPUS.format,
         "schema": CORPUS.schema,
@@ -227,7 +229,7 @@ def commit(
         "vocabulary": {"file": name, **entry},
         "shards": shards,
     }
-    Manifest(content).write(directory)
+    held.commit(content)
 
 
 def shard_name(generation: int, number: int) -> str:
@@ -238,7 +240,7 @@ def shard_name(generation: int, number: int) -> str:
 def write_shard(directory: Path, name: str, shard: Shard) -> dict[str, Any]:
     """Write a shard into a folder of its own; returns what the manifest says of it."""
     folder = directory / name
-    folder.mkdir()
+    make_folder(folder, new=True)
     files = {**write_columns(folder, shard.columns), **write_rows(folder, shard)}
     tokens = int(shard.counts.sum(dtype=np.int64))
     return {"name": name, "documents": len(shard), "tokens": tokens, "files": files}
@@ -254,8 +256,8 @@ def write_corpus(
     overwrite: bool,
 ) -> None:
     """Write finished shards as a corpus."""
-    with writing(directory, "replace" if overwrite else "new"):
+    with writing(directory, "replace" if overwrite else "new") as held:
         generation = next_generation(directory)
         names = (shard_name(generation, number) for number in count())
         entries = [write_shard(directory, name, shard) for name, shard in zip(names, shards, strict=False)]
-        commit(directory, generation, entries, vocabulary, rule, tally)
+        commit(held, generation, entries, vocabulary, rule, tally)

@@ -14,7 +14,7 @@ import numpy as np
 
 import diln
 from diln.errors import DilnWarning, StoreError
-from diln.files import LOCK, MANIFEST, Kind, writing
+from diln.files import MANIFEST, Kind, remove, writing
 from diln.inference.data import Array
 from diln.models import start
 from diln.models.counts import PART, Rows
@@ -79,11 +79,8 @@ class Checkpoints:
 
     def check(self) -> None:
         """Raise if no checkpoint can be written: better known before the fit than amid it."""
-        try:
-            with writing(self.directory, CHECKPOINT, "replace"):
-                pass
-        except OSError as error:
-            raise StoreError(f"{self.directory}: cannot be written ({error.strerror}); fit without it") from None
+        with writing(self.directory, CHECKPOINT, "replace"):
+            pass
 
     def write(self, content: dict[str, Any], tensors: dict[str, Array], vocabulary: list[str]) -> None:
         """Replace what is there, in one step; where that cannot be, it stays, and the fit goes on all the same."""
@@ -131,10 +128,7 @@ class Checkpoints:
             other.remove()
         if self.directory.is_dir():
             with suppress(StoreError, OSError):
-                with writing(self.directory, CHECKPOINT, "replace"):
-                    (self.directory / MANIFEST).unlink(missing_ok=True)
-                (self.directory / LOCK).unlink(missing_ok=True)
-                self.directory.rmdir()
+                remove(self.directory, CHECKPOINT)
 
 
 def fingerprint(parameters: Parameters, rows: Rows, vocabulary: list[str]) -> dict[str, Any]:

@@ -19,7 +19,17 @@ from numpy.typing import NDArray
 
 import diln
 from diln.errors import StoreError
-from diln.files import Content, Kind, StoredFiles, next_generation, read_manifest, write_manifest, write_parts, writing
+from diln.files import (
+    Content,
+    Held,
+    Kind,
+    StoredFiles,
+    next_generation,
+    read_manifest,
+    unreadable,
+    write_parts,
+    writing,
+)
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -58,6 +68,7 @@ def write_model(
     tensors: dict[str, NDArray[Any]],
     vocabulary: list[str],
     kind: Kind = MODEL,
+    held: Held | None = None,
 ) -> None:
     """Write a model to a directory, in place of the model that is there; or another thing made of the same parts.
 
@@ -71,29 +82,27 @@ def write_model(
         Of type float32, float64, int64 or uint16 and any shape.
     vocabulary : list of str
         The terms, in the order of the tensors' columns.
+    kind : Kind
+        What it is.
+    held : Held, optional
+        The directory, if this process has held it for writing since before.
     """
     directory = Path(directory)
     stored = _nonfinite_named(content)
     json.dumps(stored, allow_nan=False, sort_keys=True)  # what cannot be stored is to be known before anything is
     files = {"tensors.safetensors": _tensor_bytes(tensors), "terms.json": json.dumps(vocabulary, indent=0).encode()}
-    try:
-        with writing(directory, kind, "replace"):
-            _commit(directory, stored, files, kind)
-    except OSError as error:
-        raise StoreError(
-            f"{directory}: cannot be written ({error.strerror}); make room for the {kind.noun}, or name another "
-            "directory"
-        ) from error
+    with writing(directory, kind, "replace") if held is None else held.again() as here:
+        _commit(here, stored, files)
 
 
-def _commit(directory: Path, content: dict[str, Any], files: dict[str, bytes], kind: Kind) -> None:
-    generation = next_generation(directory)
+def _commit(held: Held, content: dict[str, Any], files: dict[str, bytes]) -> None:
+    generation, kind = next_generation(held.directory), held.kind
     entries = {}
     for part, data in files.items():
         name = f"g{generation:04}-{part}"
-        entries[part] = {"file": name, **write_parts(directory / name, data, sync=True)}
+        entries[part] = {"file": name, **write_parts(held.directory / name, data)}
     manifest = {"format": kind.format, "schema": kind.schema, "versions": _versions(), "files": entries}
-    write_manifest(directory, {**manifest, "content": content})
+    held.commit({**manifest, "content": content})
 
 
 def read_model(directory: str | Path, kind: Kind = MODEL) -> StoredModel:
@@ -122,8 +131,8 @@ def _read(directory: Path, manifest: Content, kind: Kind) -> StoredModel:
         path = directory / entries["tensors.safetensors"]["file"]
         with safetensors.safe_open(files.check(path.name), framework="np") as opened:
             tensors = {name: np.array(opened.get_tensor(name)) for name in opened.keys()}  # noqa: SIM118
-    except OSError:
-        raise kind.damaged(path, "cannot be read") from None
+    except OSError as error:
+        raise unreadable(path, error) from None
     return StoredModel(_nonfinite_back(manifest["content"]), tensors, vocabulary, manifest["versions"])
 
 

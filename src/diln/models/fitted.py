@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from diln.engine.base import Engine
 from diln.engine.threads import Threads, cut
 from diln.errors import StoreError
+from diln.files import Held
 from diln.inference import predict
 from diln.inference.posterior import Inferred, Posterior
 from diln.inference.progress import Progress, in_use, topics_in_use
@@ -263,9 +264,9 @@ class Fitted:
             raise ValueError("there is no token to predict; give documents with at least one known term")
         return float(np.exp(-total / tokens))
 
-    def save(self, directory: str | Path) -> None:
-        """Write the model to a directory."""
-        write_model(Path(directory), *self.stored(), self.vocabulary)
+    def save(self, directory: str | Path, held: Held | None = None) -> None:
+        """Write the model to a directory, which this process may have held for writing since before."""
+        write_model(Path(directory), *self.stored(), self.vocabulary, held=held)
 
     def stored(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """All but the vocabulary, as JSON and as tensors."""

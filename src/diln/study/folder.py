@@ -18,7 +18,18 @@ from typing import Any
 import diln
 from diln.corpus import Corpus
 from diln.errors import StoreError
-from diln.files import MANIFEST, Kind, StoredFiles, read_manifest, write_manifest, write_whole, writing
+from diln.files import (
+    MANIFEST,
+    Content,
+    Kind,
+    StoredFiles,
+    make_folder,
+    read_manifest,
+    sweep_fresh,
+    touch,
+    write_whole,
+    writing,
+)
 from diln.models.checkpoints import documents
 from diln.models.counts import CorpusRows
 from diln.models.files import MODEL
@@ -44,7 +55,7 @@ COMPARISON = Kind(
     make="name an empty or a new directory",
     mend="name another directory, or remove this one",
     # Runs, models and figures begin after the manifest: a folder without one has none that are of a comparison.
-    part=re.compile(rf"{STOP}|({'|'.join(map(re.escape, (TABLE, *DATA.values())))})\.new"),
+    part=re.compile(rf"{STOP}|\.?({'|'.join(map(re.escape, (TABLE, *DATA.values())))})(\.[0-9a-f]{{16}})?\.new"),
     parts=lambda content: set(),
 )
 
@@ -81,19 +92,21 @@ class ResultsFolder:
         """Hold the directory for writing, and begin or go on with a comparison on these documents; refuse others."""
         content = {"format": COMPARISON.format, "schema": COMPARISON.schema}
         now = {"diln": diln.__version__, "code": code(), "documents": digest, **made_with()}
-        there = (self.directory / MANIFEST).exists()
-        if there:
-            self._check(read_manifest(self.directory, COMPARISON)["fingerprint"], now)
-        with writing(self.directory, COMPARISON, "extend" if there else "new"):
-            write_manifest(self.directory, {**content, "fingerprint": now})
+        with writing(self.directory, COMPARISON, "any") as held:
+            if (self.directory / MANIFEST).exists():
+                self._check(read_manifest(self.directory, COMPARISON), now)
+            held.commit({**content, "fingerprint": now})
             for folder in (self.runs, self.directory / MODELS, self.directory / FIGURES):
-                folder.mkdir(exist_ok=True)
-            for left in (*self.runs.glob(f"*{BEGUN}"), *self.runs.glob("*.new"), self.directory / STOP):
+                make_folder(folder)
+                sweep_fresh(folder)
+            for left in (*self.runs.glob(f"*{BEGUN}"), *self.runs.glob("*.json.new"), self.directory / STOP):
                 left.unlink(missing_ok=True)
             yield
 
-    def _check(self, before: dict[str, str], now: dict[str, str]) -> None:
-        other = f"{self.directory}: holds a comparison"
+    def _check(self, manifest: Content, now: dict[str, str]) -> None:
+        other, before = f"{self.directory}: holds a comparison", manifest.get("fingerprint")
+        if not isinstance(before, dict) or not before.keys() >= {"documents", "diln"}:
+            raise COMPARISON.damaged(self.directory / MANIFEST, "does not say what was compared")
         if before["documents"] != now["documents"]:
             raise StoreError(f"{other} on other documents; give the source it was begun with, or another --output")
         for name, here in made_with().items():
@@ -150,7 +163,7 @@ class ResultsFolder:
 
     def begin(self, run: Run) -> None:
         """Note that a run is under way."""
-        (self.runs / f"{run.name}{BEGUN}").touch()
+        touch(self.runs / f"{run.name}{BEGUN}")
 
     def end(self, run: Run, result: dict[str, Any] | None) -> None:
         """Write down what came of a run, if anything did; it is under way no more."""
@@ -170,7 +183,7 @@ class ResultsFolder:
 
     def stop(self) -> None:
         """Have every run that is under way, in whatever process, end without a result."""
-        (self.directory / STOP).touch()
+        touch(self.directory / STOP)
 
     @property
     def stopped(self) -> bool:
