@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import diln, write_texts
+from pyarrow import parquet
 from workbooks import rows_of
 
 from diln import load
@@ -88,6 +89,23 @@ def test_a_row_of_proportions_says_what_it_is_of_and_sums_to_1(suffix, known, sp
     assert found[names].to_numpy() == pytest.approx(theta[:, [0, 2, 4]], rel=1e-6)
     assert found["other"].tolist() == pytest.approx(theta[:, [1, 3]].sum(axis=1), rel=1e-5)
     assert found[[*names, "other"]].sum(axis=1).tolist() == pytest.approx([1] * 30, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("dates", "kind"),
+    [
+        (["2017-03-02", "", "1999-12-31"], "date32[day]"),
+        (["2017-03-02T10:00:00", "", "1999-12-31"], "timestamp[ms]"),
+        (["2017-03-02", "", "1999"], "string"),
+        (["2017-03-02", "", "1999-12"], "string"),
+    ],
+)
+def test_dates_are_as_exact_as_the_documents_have_them(dates, kind, shelf, tmp_path):
+    Corpus.from_texts(["violin flute"] * 3, dates=dates).save(tmp_path / "corpus")
+    for suffix in (".csv", ".parquet"):
+        assert diln("documents", shelf / "diln", tmp_path / "corpus", "-o", tmp_path / f"a{suffix}", "-q").code == 0
+    assert read(tmp_path / "a.csv")["date"].tolist() == dates
+    assert str(parquet.read_schema(tmp_path / "a.parquet").field("date").type) == kind
 
 
 def test_columns_can_be_numbers_alone_and_of_all_topics(known, sparse_model, tmp_path):

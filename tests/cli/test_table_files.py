@@ -3,7 +3,7 @@
 import csv
 import json
 import math
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from diln.errors import DilnError
 
 COLUMNS = [
     Column("name", "text"), Column("size", "whole"), Column("share", "number"), Column("sure", "flag"),
-    Column("day", "date"),
+    Column("day", "date"), Column("when", "time"),
 ]  # fmt: skip
 ODD = ['a "quoted", text', "two\nlines", "tab\there", "carriage\rreturn", "", "日本 ß", "=1+1", "<r>bold</r>", "\x01"]
 PART = [
@@ -27,7 +27,8 @@ PART = [
     np.arange(9),
     [0.5, 1 / 3, None, math.nan, math.inf, 1e-9, 0.0, -2.0, 1.0],
     [True, False, None, True, True, True, True, True, True],
-    [date(2017, 3, 2), None, date(1969, 7, 20), date(1815, 6, 18), *[date(1969, 7, 20)] * 5],
+    ["2017-03-02", "", "1969-07-20", "1815-06-18", *["1969-07-20"] * 5],
+    ["2017-03-02T12:00:00", "", "2017-03-02", "1815-06-18T20:30:00", *["1969-07-20T20:17:40"] * 5],
 ]
 SHARES = [0.5, pytest.approx(1 / 3, rel=1e-6), None, None, None, 1e-9, 0.0, -2.0, 1.0]
 
@@ -39,12 +40,15 @@ def test_a_csv_has_what_was_written(tmp_path):
         assert (written.rows, written.formulas) == (18, 2)
         with path.open(encoding="utf-8", newline="") as file:
             top, *rows = csv.reader(file, delimiter=gap)
-        assert top == ["name", "size", "share", "sure", "day"]
+        assert top == ["name", "size", "share", "sure", "day", "when"]
         assert rows[:9] == rows[9:]
         assert [row[0] for row in rows[:9]] == ODD
         assert [row[1] for row in rows[:9]] == [str(number) for number in range(9)]
         assert [row[2] for row in rows[:5]] == ["0.5", "0.3333333", "", "", ""]
-        assert [row[3:] for row in rows[:3]] == [["true", "2017-03-02"], ["false", ""], ["", "1969-07-20"]]
+        assert [row[3] for row in rows[:3]] == ["true", "false", ""]
+        assert [row[4:] for row in rows[:3]] == (
+            [["2017-03-02", "2017-03-02T12:00:00"], ["", ""], ["1969-07-20", "2017-03-02"]]
+        )
 
 
 def test_pandas_reads_what_was_written(tmp_path):
@@ -61,31 +65,40 @@ def test_json_lines_have_null_where_there_is_nothing(tmp_path):
     rows = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text("utf-8").splitlines()]
     assert [row["name"] for row in rows] == ODD
     assert [row["share"] for row in rows] == SHARES
-    assert rows[1] == {"name": "two\nlines", "size": 1, "share": 0.3333333, "sure": False, "day": None}
+    assert rows[1] == {"name": "two\nlines", "size": 1, "share": 0.3333333, "sure": False, "day": None, "when": None}
     assert rows[0]["day"] == "2017-03-02"
 
 
 def test_parquet_has_types(tmp_path):
     write_table(tmp_path / "a.parquet", COLUMNS, [PART, PART])
     table = parquet.read_table(tmp_path / "a.parquet")
-    assert [str(kind) for kind in table.schema.types] == ["string", "int64", "double", "bool", "date32[day]"]
+    assert [str(kind) for kind in table.schema.types] == [
+        "string",
+        "int64",
+        "double",
+        "bool",
+        "date32[day]",
+        "timestamp[ms]",
+    ]
     rows = table.to_pylist()
     assert rows[:9] == rows[9:]
     assert [row["name"] for row in rows[:9]] == ODD
     assert [row["share"] for row in rows[:9]] == SHARES
     assert [row["sure"] for row in rows[:3]] == [True, False, None]
-    assert [row["day"] for row in rows[:9]] == PART[4]
+    assert [row["day"] for row in rows[:9]] == [None if day == "" else date.fromisoformat(day) for day in PART[4]]
+    assert [row["when"] for row in rows[:3]] == [datetime(2017, 3, 2, 12), None, datetime(2017, 3, 2)]
 
 
 def test_excel_has_text_as_text_numbers_as_numbers_and_days_as_days(tmp_path):
     write_table(tmp_path / "a.xlsx", COLUMNS, [PART])
     top, *rows = rows_of(tmp_path / "a.xlsx")
-    assert list(top.values()) == ["name", "size", "share", "sure", "day"]
+    assert list(top.values()) == ["name", "size", "share", "sure", "day", "when"]
     assert [row.get("A", "") for row in rows] == ODD
     assert [row["B"] for row in rows] == list(range(9))
     assert [row.get("C") for row in rows] == [0.5, 1 / 3, None, None, None, 1e-9, 0.0, -2.0, 1.0]
     assert [row.get("D") for row in rows[:3]] == [True, False, None]
     assert [row.get("E") for row in rows[:4]] == [42796, None, 25404, "1815-06-18"]  # days since the end of 1899
+    assert [row.get("F") for row in rows[:4]] == [42796.5, None, 42796, "1815-06-18T20:30:00"]
 
 
 def test_half_characters_are_written_as_their_codes(tmp_path):

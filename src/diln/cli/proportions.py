@@ -1,12 +1,13 @@
 """Documents' proportions of topics as tables: a row for each document, or one for each document and topic."""
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from diln.cli.table_files import in_place_of
-from diln.cli.table_formats import Column, FileContent, Part
+from diln.cli.table_formats import Column, FileContent, Kind, Part
 from diln.cli.tables import joined
+from diln.files import whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from diln.corpus import Corpus
 
 MIN_SHARE = 0.01  # of a document that a topic has in a long table, by default
+DATES = 1 << 16  # that are in memory at once
 CELLS = 1 << 18  # of a long table, that are in memory at once
 NAME_WORDS = 3  # of a topic, in the name of its column
 KNOWN = ("title", "date", "label")  # fields of documents, beside the id, that tables have where the corpus has them
@@ -32,7 +34,24 @@ class Proportions(NamedTuple):
 def field_columns(corpus: "Corpus") -> list[Column]:
     """Columns of what is known of documents."""
     fields = corpus.documents.fields
-    return [Column("id", "text"), *(Column(name, "text") for name in KNOWN if name in fields)]
+    kinds = {"date": date_kind(corpus)} if "date" in fields else {}
+    return [Column("id", "text"), *(Column(name, kinds.get(name, "text")) for name in KNOWN if name in fields)]
+
+
+def date_kind(corpus: "Corpus") -> Kind:
+    """Days where all dates are, times where some are, and text where some are only a month, a year, or no date."""
+    kind: Kind = "date"
+    for first in range(0, len(corpus), DATES):
+        for text in set(corpus[first : first + DATES].documents.dates) - {""}:
+            try:
+                when = datetime.fromisoformat(text)
+            except ValueError:
+                return "text"
+            if text == when.replace(tzinfo=None).isoformat():
+                kind = "time"
+            elif text != when.date().isoformat():
+                return "text"
+    return kind
 
 
 def fields_of(corpus: "Corpus", columns: list[Column]) -> list[list[Any]]:
@@ -91,7 +110,7 @@ def write_arrays(path: Path, parts: Iterable[Proportions]) -> None:
     import numpy as np
 
     ids, tokens, theta = zip(*((part.documents.documents.ids, part.tokens, part.theta) for part in parts), strict=True)
-    with in_place_of(path) as file:
+    with whole(path) as file:
         np.savez(
             file,
             theta=np.concatenate(theta),

@@ -3,12 +3,9 @@
 Knows formats and no models. A file is whole or as it was: it takes the place of the old one when all is written.
 """
 
-import errno
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from pathlib import Path
-from secrets import token_hex
 from typing import IO
 
 from diln.cli.table_formats import (
@@ -22,6 +19,7 @@ from diln.cli.table_formats import (
     write_separated,
 )
 from diln.errors import DilnError
+from diln.files import whole
 
 WRITERS: dict[str, Callable[[IO[bytes], FileTable], None]] = {
     ".csv": lambda file, table: write_separated(file, table, ","),
@@ -31,7 +29,6 @@ WRITERS: dict[str, Callable[[IO[bytes], FileTable], None]] = {
     ".xlsx": write_excel,
 }
 NEEDED = {".parquet": ("pyarrow", "tables"), ".xlsx": ("xlsxwriter", "excel")}  # module and extra
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def check_target(
@@ -67,25 +64,9 @@ def write_table(path: Path, columns: list[Column], parts: Iterable[Part], *, for
     text that Excel would take as a formula.
     """
     table = FileTable(columns, parts, for_excel=for_excel)
-    with in_place_of(path) as file:
+    with whole(path) as file:
         try:
             WRITERS[path.suffix.lower()](file, table)
         except TooMuchError as error:
             raise DilnError(f"{path}: {error}") from None
     return table
-
-
-@contextmanager
-def in_place_of(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write to, that takes the place of ``path`` when all went well, and else is gone."""
-    fresh = path.with_name(f".{path.name}.{token_hex(4)}.new")
-    try:
-        with fresh.open("xb") as file:
-            yield file
-        fresh.replace(path)
-    except OSError as error:
-        if error.errno not in FULL:
-            raise
-        raise DilnError(f"{path}: cannot be written ({error.strerror}); make room, or name another file") from None
-    finally:
-        fresh.unlink(missing_ok=True)

@@ -3,19 +3,19 @@
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
+from datetime import datetime
 from io import TextIOWrapper
 from tempfile import TemporaryDirectory
 from typing import IO, Any, Literal, NamedTuple
 
-Kind = Literal["text", "whole", "number", "flag", "date"]
+Kind = Literal["text", "whole", "number", "flag", "date", "time"]  # dates and times are ISO 8601, or empty
 Part = Sequence[Any]  # some rows: a list or array of the values of each column, with None where there is none
 
 DIGITS = "%.7g"  # of numbers in text: as many as single precision has
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how text begins that a spreadsheet may take as a formula
 EXCEL_YEAR = 1900  # the first that a date of Excel can be of
 EXCEL_ROWS, EXCEL_COLUMNS, EXCEL_TEXT = 1_048_576, 16_384, 32_767
-WIDTHS = {"text": 24, "whole": 10, "number": 10, "flag": 8, "date": 12}  # of Excel's columns, in characters
+WIDTHS = {"text": 24, "whole": 10, "number": 10, "flag": 8, "date": 12, "time": 20}  # of Excel's columns, in characters
 
 
 class TooMuchError(Exception):
@@ -122,18 +122,17 @@ def _quoted(texts: list[str], delimiter: str) -> list[str]:
 
 def write_jsonl(file: IO[bytes], table: FileTable) -> None:
     """Write an object for each row."""
-    numbers = [at for at, column in enumerate(table.columns) if column.kind == "number"]
-    names = table.names
+    kinds, names = [column.kind for column in table.columns], table.names
     for row in table.in_rows():
-        values = list(row)
-        for at in numbers:
-            values[at] = None if values[at] is None else float(DIGITS % values[at])
-        line = json.dumps(dict(zip(names, values, strict=True)), ensure_ascii=False, default=_iso)
+        values = [_json(kind, value) for kind, value in zip(kinds, row, strict=True)]
+        line = json.dumps(dict(zip(names, values, strict=True)), ensure_ascii=False)
         file.write((line + "\n").encode("utf-8", "backslashreplace"))  # which is how JSON has half characters
 
 
-def _iso(day: date) -> str:
-    return day.isoformat()
+def _json(kind: Kind, value: Any) -> Any:
+    if kind == "number" and value is not None:
+        return float(DIGITS % value)
+    return value or None if kind in ("date", "time") else value
 
 
 def write_parquet(file: IO[bytes], table: FileTable) -> None:
@@ -143,7 +142,7 @@ def write_parquet(file: IO[bytes], table: FileTable) -> None:
 
     kinds = {
         "text": pyarrow.string(), "whole": pyarrow.int64(), "number": pyarrow.float64(), "flag": pyarrow.bool_(),
-        "date": pyarrow.date32(),
+        "date": pyarrow.date32(), "time": pyarrow.timestamp("ms"),
     }  # fmt: skip
     schema = pyarrow.schema([(column.name, kinds[column.kind]) for column in table.columns])
     with parquet.ParquetWriter(file, schema) as written:
@@ -163,14 +162,17 @@ def _arrow(kind: Any, name: Kind, values: list[Any]) -> Any:
     def bits(truths: Iterable[bool]) -> bytes:
         return np.packbits(np.fromiter(truths, np.bool_, len(values)), bitorder="little").tobytes()
 
-    known = bits(one is not None for one in values) if None in values else None
+    nothing = "" if name in ("date", "time") else None
+    known = bits(one != nothing for one in values) if nothing in values else None
     if name == "text":
         texts = [text.encode("utf-8", "backslashreplace") for text in values]
         buffers = [np.cumsum([0, *map(len, texts)], dtype=np.int32), b"".join(texts)]
     elif name == "flag":
         buffers = [bits(map(bool, values))]
     elif name == "date":
-        buffers = [np.array([0 if one is None else (one - date(1970, 1, 1)).days for one in values], np.int32)]
+        buffers = [np.array(values, "datetime64[D]").astype(np.int64).astype(np.int32)]
+    elif name == "time":
+        buffers = [np.array(values, "datetime64[ms]").astype(np.int64)]
     else:
         buffers = [np.array([one or 0 for one in values], np.int64 if name == "whole" else np.float64)]
     every = [None if one is None else pyarrow.py_buffer(one) for one in (known, *buffers)]
@@ -187,18 +189,45 @@ def write_excel(file: IO[bytes], table: FileTable) -> None:
             f"a sheet of Excel has {EXCEL_COLUMNS:,} columns, and the table has {len(table.columns):,}; write .csv or "
             ".parquet, or a long table"
         )
+    lent = _Lent(file)
     try:
-        with TemporaryDirectory() as folder, Workbook(file, {"constant_memory": True, "tmpdir": folder}) as book:
+        with TemporaryDirectory() as folder, Workbook(lent, {"constant_memory": True, "tmpdir": folder}) as book:
             _fill_sheet(book, table)
-    except FileCreateError as error:
-        raise error.args[0] from None
     except FileSizeError:
         raise TooMuchError("the table is larger than a file of Excel can be; write .csv or .parquet") from None
+    except (FileCreateError, OSError) as error:  # of its temporary files: the file itself says so in a sentence
+        cause = error.args[0] if isinstance(error, FileCreateError) else error
+        raise TooMuchError(
+            f"cannot be written ({cause.strerror or cause}); make room for temporary files, or write .csv"
+        ) from None
+    finally:
+        lent.file = None
+
+
+class _Lent:
+    """A file that is lent to a writer which, where it failed, tries to close what it wrote when nobody listens."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file: IO[bytes] | None = file
+
+    def write(self, data: bytes) -> int:
+        return len(data) if self.file is None else self.file.write(data)
+
+    def seek(self, *where: int) -> int:
+        return 0 if self.file is None else self.file.seek(*where)
+
+    def tell(self) -> int:
+        return 0 if self.file is None else self.file.tell()
+
+    def flush(self) -> None:
+        if self.file is not None:
+            self.file.flush()
 
 
 def _fill_sheet(book: Any, table: FileTable) -> None:
     sheet, top = book.add_worksheet(), book.add_format({"bold": True})
-    forms = {"number": book.add_format({"num_format": "0.0000"}), "date": book.add_format({"num_format": "yyyy-mm-dd"})}
+    shown = {"number": "0.0000", "date": "yyyy-mm-dd", "time": "yyyy-mm-dd hh:mm:ss"}
+    forms = {kind: book.add_format({"num_format": form}) for kind, form in shown.items()}
     sheet.freeze_panes(1, 1)
     for at, column in enumerate(table.columns):
         sheet.set_column(at, at, max(WIDTHS[column.kind], min(len(column.name), 40)), forms.get(column.kind))
@@ -221,14 +250,19 @@ def _cell_writer(sheet: Any, column: Column, form: Any) -> Any:
             return lambda row, at, text: text and sheet.write_string(row, at, excel_text(text, column.name))
         case "flag":
             return sheet.write_boolean
-        case "date":
-            return lambda row, at, day: (
-                sheet.write_string(row, at, _iso(day))
-                if day.year < EXCEL_YEAR
-                else sheet.write_datetime(row, at, day, form)
-            )
+        case "date" | "time":
+            return lambda row, at, text: text and _write_date(sheet, row, at, text, form)
         case _:
             return lambda row, at, value: sheet.write_number(row, at, value, form)
+
+
+def _write_date(sheet: Any, row: int, at: int, text: str, form: Any) -> None:
+    """Write a date, or a text where it is before all dates of Excel."""
+    when = datetime.fromisoformat(text)
+    if when.year < EXCEL_YEAR:
+        sheet.write_string(row, at, text)
+    else:
+        sheet.write_datetime(row, at, when, form)
 
 
 def excel_text(text: str, column: str) -> str:
