@@ -251,18 +251,17 @@ def _cell_writer(sheet: Any, column: Column, form: Any) -> Any:
         case "flag":
             return sheet.write_boolean
         case "date" | "time":
-            return lambda row, at, text: text and _write_date(sheet, row, at, text, form)
+            return lambda row, at, text: _write_date(sheet, row, at, text, form)
         case _:
             return lambda row, at, value: sheet.write_number(row, at, value, form)
 
 
 def _write_date(sheet: Any, row: int, at: int, text: str, form: Any) -> None:
-    """Write a date, or a text where it is before all dates of Excel."""
-    when = datetime.fromisoformat(text)
-    if when.year < EXCEL_YEAR:
-        sheet.write_string(row, at, text)
-    else:
+    """Write a date, where there is one; as text if it is before all dates of Excel."""
+    if text and (when := datetime.fromisoformat(text)).year >= EXCEL_YEAR:
         sheet.write_datetime(row, at, when, form)
+    elif text:
+        sheet.write_string(row, at, text)
 
 
 def excel_text(text: str, column: str) -> str:
