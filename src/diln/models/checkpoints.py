@@ -16,20 +16,22 @@ import diln
 from diln.errors import DilnWarning, StoreError
 from diln.files import MANIFEST, Kind, remove, writing
 from diln.inference.data import Array
-from diln.models import start
+from diln.models import migrations, start
 from diln.models.counts import PART, Rows
 from diln.models.files import MODEL, StoredModel, Tensors, read_model, write_model
-from diln.models.parameters import Parameters, stored_values
+from diln.models.parameters import Parameters
+from diln.models.reading import checkpoint_content, stored_values
 
 ANEW = "begin anew with --force in place of --resume"
 CHECKPOINT = Kind(
     format="diln-checkpoint",
-    schema=1,
+    schema=2,
     noun="checkpoint",
     make="begin without --resume",
     mend=ANEW,
     part=MODEL.part,
     parts=MODEL.parts,
+    migrations={1: migrations.checkpoint_of_1},
 )
 FREE = ("n_jobs", "verbose", "max_time")  # parameters that may be others when a fit is taken up
 
@@ -97,21 +99,24 @@ class Checkpoints:
         if not self.resume or not (self.directory / MANIFEST).exists():
             return None
         stored = read_model(self.directory, CHECKPOINT)
-        version = stored.versions["diln"]
-        if version != diln.__version__:
-            raise StoreError(
-                f"{self.directory}: the checkpoint is of diln {version}, and this is {diln.__version__}; go on with "
-                f"that version, or {ANEW}"
-            )
-        before = as_now(stored.content["fingerprint"])
+        with stored.checking():
+            stored = replace(stored, content=checkpoint_content(stored.content), tensors=renamed(stored.tensors))
+            before = as_now(stored.content["fingerprint"])
         other = [key for key in {**before, **fingerprint} if before.get(key) != fingerprint.get(key)]
         if other:
             raise StoreError(
                 f"{self.directory}: the checkpoint is of {self._told(other[0], before, fingerprint)}; give what it was "
                 f"begun with, or {ANEW}"
             )
+        if stored.versions["diln"] != diln.__version__:
+            warn(
+                f"{self.directory}: the checkpoint is of diln {stored.versions['diln']}, and this is "
+                f"{diln.__version__}; the model may differ in its last digits from one that was not stopped",
+                DilnWarning,
+                stacklevel=2,
+            )
         self.current = True
-        return laid_out_as_now(stored)
+        return stored
 
     def _told(self, key: str, before: dict[str, Any], now: dict[str, Any]) -> str:
         """What is other about a fit: its documents, or a parameter."""
@@ -140,24 +145,18 @@ def fingerprint(parameters: Parameters, rows: Rows, vocabulary: list[str]) -> di
 
 
 def as_now(fingerprint: dict[str, Any]) -> dict[str, Any]:
-    """A fingerprint as it is made now, from one of any earlier version."""
-    kind = fingerprint["model"]
-    told = {name: value for name, value in stored_values(kind, fingerprint).items() if name not in FREE}
-    return {"model": kind, **told, "documents": fingerprint["documents"]}
+    """A fingerprint as it is made now: parameters that came later have their defaults."""
+    own = {name: fingerprint.get(name) for name in ("model", "documents")}
+    told = {name: value for name, value in fingerprint.items() if name not in own}
+    values = stored_values(own["model"], told)
+    return {**own, **{name: value for name, value in values.items() if name not in FREE}}
 
 
-def laid_out_as_now(stored: StoredModel) -> StoredModel:
-    """A checkpoint as it is written now, from one of an earlier version, which had all parts side by side."""
-    content, tensors = stored.content, stored.tensors
-    if content["phase"] in content:
-        return stored
-    if content["phase"] == "chain":
-        content = {**content, "chain": {name: content[name] for name in ("run", "history")}}
-    else:
-        content = {**content, "seed": content["fitted"]["state"]["seed"], "online": content["fitted"]}
-    if "mean" in tensors and "u" in tensors:  # log weights had the name of locations
-        tensors = {**tensors, "eta": tensors["u"]}
-    return replace(stored, content=content, tensors=tensors)
+def renamed(tensors: Tensors) -> Tensors:
+    """Tensors by the names that they have now: log weights once had that of locations."""
+    if "mean" in tensors and "u" in tensors:
+        return {"eta" if name == "u" else name: tensor for name, tensor in tensors.items()}
+    return tensors
 
 
 def documents(rows: Rows, vocabulary: list[str]) -> str:

@@ -8,6 +8,8 @@ import json
 import math
 import platform
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,9 @@ from numpy.typing import NDArray
 
 import diln
 from diln.errors import StoreError
+from diln.fields import MismatchError, TensorError, UnknownError, read
 from diln.files import (
+    MANIFEST,
     Content,
     Held,
     Kind,
@@ -30,6 +34,8 @@ from diln.files import (
     write_parts,
     writing,
 )
+from diln.models import migrations
+from diln.models.frame import FRAME
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -43,12 +49,13 @@ def _parts(manifest: Content) -> set[str]:
 
 MODEL = Kind(
     format="diln-model",
-    schema=1,
+    schema=2,
     noun="model",
     make="fit one with: diln fit SOURCE -o DIR",
     mend="fit it again with: diln fit SOURCE -o DIR, or restore it from a copy",
     part=re.compile(r"g\d{4,}-(tensors\.safetensors|terms\.json)"),
     parts=_parts,
+    migrations={1: migrations.model_of_1},
 )
 
 
@@ -60,6 +67,20 @@ class StoredModel:
     tensors: Tensors
     vocabulary: list[str]
     versions: dict[str, str]
+    directory: Path
+    kind: Kind
+    tensor_file: str
+
+    @contextmanager
+    def checking(self) -> Iterator[None]:
+        """Say of what is found to be wrong where it is, and what to do."""
+        try:
+            yield
+        except UnknownError as error:
+            raise self.kind.newer(self.directory, {"versions": self.versions}, str(error)) from None
+        except MismatchError as error:
+            path = self.directory / (self.tensor_file if isinstance(error, TensorError) else MANIFEST)
+            raise self.kind.damaged(path, str(error)) from None
 
 
 def write_model(
@@ -122,18 +143,43 @@ def read_model(directory: str | Path, kind: Kind = MODEL) -> StoredModel:
 
 
 def _read(directory: Path, manifest: Content, kind: Kind) -> StoredModel:
-    entries = manifest["files"]
-    files = StoredFiles(directory, {entry["file"]: entry for entry in entries.values()}, kind)
-    path = directory / entries["terms.json"]["file"]
+    try:
+        known = read(FRAME, manifest)
+    except UnknownError as error:
+        raise kind.newer(directory, manifest, str(error)) from None
+    except MismatchError as error:
+        raise kind.damaged(directory / MANIFEST, str(error)) from None
+    names = {part: entry["file"] for part, entry in known["files"].items()}
+    files = StoredFiles(directory, {entry["file"]: entry for entry in known["files"].values()}, kind)
+    path = directory / names["terms.json"]
     try:
         files.check_sizes()
-        vocabulary = json.loads(files.check(path.name).read_text(encoding="utf-8"))
-        path = directory / entries["tensors.safetensors"]["file"]
-        with safetensors.safe_open(files.check(path.name), framework="np") as opened:
-            tensors = {name: np.array(opened.get_tensor(name)) for name in opened.keys()}  # noqa: SIM118
+        vocabulary = _terms(files.check(names["terms.json"]), kind)
+        path = directory / names["tensors.safetensors"]
+        tensors = _tensors(files.check(names["tensors.safetensors"]), kind)
     except OSError as error:
         raise unreadable(path, error) from None
-    return StoredModel(_nonfinite_back(manifest["content"]), tensors, vocabulary, manifest["versions"])
+    content, versions = _nonfinite_back(known["content"]), known["versions"]
+    return StoredModel(content, tensors, vocabulary, versions, directory, kind, names["tensors.safetensors"])
+
+
+def _terms(path: Path, kind: Kind) -> list[str]:
+    try:
+        terms = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        raise kind.damaged(path, "is not the JSON that was written") from None
+    if not isinstance(terms, list) or not all(isinstance(term, str) for term in terms) or len(set(terms)) < len(terms):
+        raise kind.damaged(path, "is not a list of different terms")
+    return terms
+
+
+def _tensors(path: Path, kind: Kind) -> Tensors:
+    try:
+        with safetensors.safe_open(path, framework="np") as opened:
+            tensors = {name: np.array(opened.get_tensor(name)) for name in opened.keys()}  # noqa: SIM118
+    except (safetensors.SafetensorError, ValueError, TypeError, AttributeError, KeyError, MemoryError):
+        raise kind.damaged(path, "does not hold tensors of the types that are stored") from None
+    return tensors
 
 
 def _tensor_bytes(tensors: Tensors) -> bytes:

@@ -11,7 +11,6 @@ from scipy.sparse import csr_array
 
 from diln.engine.base import Engine
 from diln.engine.threads import Threads, cut
-from diln.errors import StoreError
 from diln.files import Held
 from diln.inference import predict
 from diln.inference.posterior import Inferred, Posterior
@@ -20,13 +19,14 @@ from diln.inference.sampling.posterior import SampledPosterior
 from diln.inference.variational.posterior import VariationalPosterior
 from diln.models.agreement import ChainAgreement, Judged
 from diln.models.counts import PART, Halves, Rows, as_rows, in_halves
-from diln.models.files import read_model, write_model
-from diln.models.parameters import KINDS, Parameters, defaults, stored_values
+from diln.models.files import StoredModel, read_model, write_model
+from diln.models.layout import STATE
+from diln.models.parameters import Parameters
+from diln.models.reading import check_model, model_content, parameters_from
 
 Floats = NDArray[np.float64]
 DRAWS = 20
 EVALUATED = 1000  # documents that the perplexity shown while fitting is of, at most
-STATE = ("seed", "steps", "seen", "population", "passes", "method")
 
 
 class Transformed(NamedTuple):
@@ -274,7 +274,7 @@ class Fitted:
             "class": self.kind,
             "parameters": self.parameters.to_json(),
             "prior": self.posterior.prior,
-            "state": {name: getattr(self, name) for name in STATE},
+            "state": {one.name: getattr(self, one.name) for one in STATE},
             "history": self.history,
             "rule": self.rule,
             "named": self.named,
@@ -290,45 +290,32 @@ class Fitted:
     def load(cls, directory: str | Path, n_jobs: int = 1) -> "Fitted":
         """Read a model from a directory."""
         stored = read_model(Path(directory))
-        fitted = cls.restored(stored.content, dict(stored.tensors), stored.vocabulary)
-        shape = fitted.posterior.statistics.shape
-        if len(fitted.posterior.locations) != shape[1] or len(stored.vocabulary) != shape[0]:
-            raise StoreError(f"{directory}: its parts do not fit together; fit it again, or restore it from a copy")
+        fitted = cls.restored(stored, stored.content)
         with Threads(n_jobs) as engine:
             fitted.posterior.refresh(engine)
         return fitted
 
     @classmethod
-    def restored(cls, content: dict[str, Any], tensors: dict[str, NDArray[Any]], vocabulary: list[str]) -> "Fitted":
-        """Take back what ``stored`` gave."""
-        parameters = stored_parameters(content)
+    def restored(cls, stored: StoredModel, content: Any, parameters: Parameters | None = None) -> "Fitted":
+        """Take back what ``stored`` gave, if it is sound; with these parameters, or those that it was stored with."""
+        with stored.checking():
+            content = model_content(content)
+            seed = content["state"]["seed"]
+            parameters = parameters or parameters_from(content["class"], content["parameters"], seed)
+            check_model(content, parameters, stored.tensors, len(stored.vocabulary))
+        tensors = dict(stored.tensors)
         posterior: VariationalPosterior | SampledPosterior
-        if "sampled" in content:
-            posterior = SampledPosterior.restored(
-                tensors, content["sampled"], parameters.draws(), content["state"]["seed"]
-            )
+        if content["sampled"] is not None:
+            posterior = SampledPosterior.restored(tensors, content["sampled"], parameters.draws(), seed)
         else:
             weights = parameters.weights(np.random.default_rng(0))
             statistics = tensors.pop("statistics")
             weights.restore(tensors)
             posterior = VariationalPosterior(statistics, content["prior"], weights)
         known = {name: content[name] for name in ("history", "rule", "named")}
-        if "n_chains" in content:
+        if content["n_chains"] is not None:
             known["agreement"] = ChainAgreement.restored(tensors, content["n_chains"])
-        return cls(parameters, posterior, vocabulary, **content["state"], **known)
-
-
-def stored_parameters(content: dict[str, Any]) -> Parameters:
-    """The parameters that a model was stored with; those that it came before have their defaults."""
-    kind, stored = content["class"], stored_values(content["class"], content["parameters"])
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
-    }
-    if values["init"] not in ("draws", "kmeans", "random"):  # another model, which has done its part
-        values["init"] = defaults(kind, values["inference"])["init"]
-    if isinstance(values["random_state"], str):  # a generator, of which the seed was drawn
-        values["random_state"] = content["state"]["seed"]
-    return KINDS[kind](values)
+        return cls(parameters, posterior, stored.vocabulary, **content["state"], **known)
 
 
 def check_terms(counts: csr_array, posterior: Posterior) -> None:

@@ -48,8 +48,7 @@ def fit_one(job: Job, engine: Engine) -> Fitted:
         for entry in found.content[found.content["phase"]]["history"]:
             job.show(Progress(**entry))
     if found is not None and found.content["phase"] == "online":
-        fitted = Fitted.restored(found.content["online"], dict(found.tensors), job.vocabulary)
-        fitted.parameters = job.parameters  # those that do not matter to the result may be others
+        fitted = Fitted.restored(found, found.content["online"], job.parameters)
     else:
         fitted = BEGIN[job.parameters.inference](job, engine, found)
     if job.method == "online":

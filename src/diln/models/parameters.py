@@ -22,7 +22,7 @@ from diln.inference.weights.located import LocatedWeights
 from diln.inference.weights.located_draws import LocatedDraws
 from diln.models.checks import ParameterError, check_choice
 from diln.models.declared import about_of, checked
-from diln.models.options import INFERENCES, MODELS, RENAMED, misplaced, options_of
+from diln.models.options import INFERENCES, MODELS, misplaced, options_of
 
 GROWN = 20_000  # documents from which on sampling begins with some of them
 STAGES = ((20_000, 60), (60_000, 20))  # documents, sweeps with up to MANY topics
@@ -341,16 +341,6 @@ def parameters_of(kind: str, given: Mapping[str, Any]) -> Parameters:
     made = KINDS[kind]({name: checked(one, values[name]) for name, one in known.items()})
     made.check()
     return made
-
-
-def stored_values(kind: str, stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as ``to_json`` has them now, from those of any earlier version.
-
-    These had names of their own, options that have no effect, and None for defaults that are now plain values.
-    """
-    known = defaults(kind, stored.get("inference", "sampling"))
-    told = {RENAMED.get(name, name): value for name, value in stored.items()}
-    return {name: plain(known[name]) if (value := told.get(name)) is None else value for name in known}
 
 
 def plain(value: Any) -> Any:

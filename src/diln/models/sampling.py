@@ -20,6 +20,7 @@ from diln.models.files import StoredModel
 from diln.models.fitted import Fitted
 from diln.models.job import History, Job
 from diln.models.parameters import Parameters
+from diln.models.reading import check_run
 from diln.prob.streams import key_of
 
 CHAIN_DOCS = 20_000  # documents of the chain that online learning starts from
@@ -34,6 +35,8 @@ def begin(job: Job, engine: Engine, found: StoredModel | None = None) -> Fitted:
     tokens = Tokens.of(whole(job.rows.everything() if job.method == "batch" else job.rows.take(order)))
     run, history = new_run(job, tokens, order, engine), History()
     if found is not None:
+        with found.checking():
+            check_run(run, found.content["chain"]["run"], found.tensors)
         run.restore(found.content["chain"]["run"], dict(found.tensors))
         history = found.content["chain"]["history"]
 

@@ -1,0 +1,317 @@
+"""Nothing that a file says of a model is used before it is found here to be what the model's kind must have."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from diln.corpus.layout import check_rule
+from diln.fields import Field, MismatchError, Record, Tensor, TensorError, UnknownError, check_tensors, read, shown
+from diln.inference.data import Array, Tokens
+from diln.inference.emissions.multinomial_draws import TopicCounts
+from diln.inference.sampling.run import ChainRun
+from diln.inference.sampling.state import State
+from diln.inference.sampling.tokens import NO_TOPIC
+from diln.inference.stats import Stats, layout, padded
+from diln.inference.weights.draws import WeightDraws
+from diln.inference.weights.gaussian import best_gaussian
+from diln.models.agreement import PREFIX
+from diln.models.checks import ParameterError
+from diln.models.declared import checked
+from diln.models.layout import (
+    AGREEMENT_TENSORS,
+    AVERAGE_TENSORS,
+    CHECKPOINT_CONTENT,
+    DOCUMENT_TENSORS,
+    MODEL_CONTENT,
+    NUMBERS,
+    SPREAD_TENSORS,
+    STATE_TENSORS,
+    SUM_TENSORS,
+    VARIATIONAL_TENSORS,
+)
+from diln.models.options import INFERENCES, options_of
+from diln.models.parameters import KINDS, Parameters, defaults, plain
+
+Tensors = Mapping[str, Array]
+APART = 0.01  # share of a topic's tokens that its total may be off by, for tables are of single precision
+INITS = ("draws", "kmeans", "random")
+
+
+def model_content(content: Any) -> dict[str, Any]:
+    """What a model's manifest says, as it is declared."""
+    found = read(MODEL_CONTENT, content)
+    if found["class"] not in KINDS:
+        raise UnknownError(f"the class {shown(found['class'])}")
+    if found["rule"] is not None:
+        check_rule(found["rule"])
+    return found
+
+
+def checkpoint_content(content: Any) -> dict[str, Any]:
+    """What a checkpoint's manifest says, as it is declared."""
+    found = read(CHECKPOINT_CONTENT, content)
+    if found[found["phase"]] is None:
+        raise MismatchError(f"lacks {found['phase']}")
+    if not isinstance(kind := found["fingerprint"].get("model"), str) or kind not in KINDS:
+        raise UnknownError(f"the class {shown(kind)}")
+    return found
+
+
+def parameters_from(kind: str, stored: Mapping[str, Any], seed: int) -> Parameters:
+    """The parameters that a model was stored with, checked as a user's are; those that it came before have defaults."""
+    values = stored_values(kind, stored)
+    if values["init"] not in INITS:  # another model, which has done its part
+        values["init"] = defaults(kind, values["inference"])["init"]
+    if isinstance(values["random_state"], str):  # a generator, of which the seed was drawn
+        values["random_state"] = seed
+    if not (values["random_state"] is None or (type(values["random_state"]) is int and values["random_state"] >= 0)):
+        raise MismatchError("has parameters whose random_state is no seed")
+    for name in ("n_jobs", "verbose"):
+        if not (type(values[name]) is int or (values[name] is None and name == "n_jobs")):
+            raise MismatchError(f"has parameters whose {name} is {shown(values[name])}")
+    known = options_of(kind, values["inference"])
+    try:
+        made = KINDS[kind]({name: checked(one, _as_tuple(values[name])) for name, one in known.items()})
+        made.check()
+    except ParameterError as error:
+        raise MismatchError(f"has parameters whose {error.name} {error.problem.partition(';')[0]}") from None
+    return made
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def stored_values(kind: str, stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as ``to_json`` has them now, with defaults for those that came later; raise if one is unknown."""
+    if (inference := stored.get("inference", "sampling")) not in INFERENCES:
+        raise UnknownError(f"the inference {shown(inference)}")
+    known = defaults(kind, inference)
+    for name in stored:
+        if name not in known:
+            raise UnknownError(f"a parameter {shown(name)}")
+    return {name: plain(value) if stored.get(name) is None else stored[name] for name, value in known.items()}
+
+
+def check_model(content: Mapping[str, Any], parameters: Parameters, tensors: Tensors, n_terms: int) -> None:
+    """Raise unless the tensors are those of such a model, and its numbers go with them."""
+    if (content["sampled"] is not None) != (parameters.inference == "sampling"):
+        raise MismatchError("has numbers of sampling of a model that is none, or lacks those of one that is")
+    if content["sampled"] is not None:
+        expected, sizes = _sampled(content, parameters, tensors, n_terms)
+    else:
+        expected, sizes = _variational(parameters, n_terms)
+    if content["n_chains"] is not None:
+        expected |= by_name(AGREEMENT_TENSORS)
+    check_tensors(expected, tensors, sizes)
+    if content["n_chains"] is not None:
+        _check_agreement(tensors, content["n_chains"])
+    if content["sampled"] is not None:
+        for end in _ends(content["sampled"]["states"]):
+            _check_totals(tensors[f"table{end}"], tensors[f"totals{end}"], f"totals{end}")
+    _check_gaussian(tensors, getattr(parameters, "prior_documents", 1.0))
+    if "precision" in tensors and content["sampled"] is not None:
+        _check_precision(tensors["precision"], sizes["dims"], content["sampled"]["state"]["variance"])
+
+
+def _sampled(
+    content: Mapping[str, Any], parameters: Parameters, tensors: Tensors, n_terms: int
+) -> tuple[dict[str, Tensor], dict[str, int]]:
+    """The tensors of a model by sampling, and their sizes; its numbers are checked on the way."""
+    numbers, weights = content["sampled"], parameters.draws()
+    state = state_of(weights, tensors)
+    records = [("sampled.state", numbers["state"])]
+    records += [(f"sampled.states.{i}", one) for i, one in enumerate(numbers["states"])]
+    check_numbers(state, records)
+    sizes = sizes_of(numbers["state"]["n_topics"], n_terms, getattr(weights, "n_dims", 0))
+    expected = {f"{name}{end}": one for end in _ends(numbers["states"]) for name, one in arrays_of(state).items()}
+    return expected | stats_tensors(weights.sums, SUM_TENSORS) | by_name(SPREAD_TENSORS), sizes
+
+
+def _ends(states: list[Any]) -> list[str]:
+    """Ends of the names of tensors: of the model's own state, and of those that are kept."""
+    return ["", *(f".{i}" for i in range(len(states)))]
+
+
+def _variational(parameters: Parameters, n_terms: int) -> tuple[dict[str, Tensor], dict[str, int]]:
+    """The tensors of a model by variational inference, and their sizes."""
+    dims = {"n_dims": 1} if "n_dims" in parameters.values else {}
+    small = parameters.but(n_components=1, **dims).weights(np.random.default_rng(0))  # which needs no memory
+    must = {"statistics", *small.tensors()}
+    known = by_name(VARIATIONAL_TENSORS)
+    expected = {name: one for name, one in known.items() if name in must or one.beside in must}
+    sizes = sizes_of(parameters.truncation, n_terms, int(parameters.settled("n_dims")) if dims else 0)
+    return expected | {name: _like(name, array) for name, array in small.tensors().items() if name not in known}, sizes
+
+
+def _like(name: str, array: Array) -> Tensor:
+    """A tensor of a model that the format does not know: a number for every topic, as many dimensions as it has."""
+    return Tensor(name, str(array.dtype), ("topics",) * array.ndim, "")
+
+
+def by_name(tensors: Iterable[Tensor]) -> dict[str, Tensor]:
+    """Declared tensors by name."""
+    return {one.name: one for one in tensors}
+
+
+def sizes_of(n_topics: int, n_terms: int, dims: int) -> dict[str, int]:
+    """Sizes of dimensions by name."""
+    pairs = dims * (dims + 1) // 2
+    sizes = {"topics": n_topics, "1 + topics": 1 + n_topics, "width": padded(n_topics), "terms": n_terms}
+    return {**sizes, "dims": dims, "pairs": pairs, "one": 1}
+
+
+def state_of(weights: WeightDraws, tensors: Tensors) -> type[Stats]:
+    """The record of the weights that these tensors are of."""
+    for one in weights.states:
+        if set(layout(one)) <= set(tensors):
+            return one
+    raise TensorError(f"lacks tensor {next(iter(set(layout(weights.states[0])) - set(tensors)))!r}")
+
+
+def arrays_of(state: type[Stats]) -> dict[str, Tensor]:
+    """The tensors of a state of a chain with such weights."""
+    return stats_tensors(TopicCounts, STATE_TENSORS) | stats_tensors(state, STATE_TENSORS)
+
+
+def stats_tensors(record: type[Stats], declared: tuple[Tensor, ...]) -> dict[str, Tensor]:
+    """The tensors of a record; of a model that the format does not know, as the record lays them out."""
+    known = by_name(declared)
+    made = {}
+    for name, how in layout(record).items():
+        made[name] = known.get(name) or Tensor(
+            name, "float64", ("width" if how.lanes else "topics",) * len(how.axes), ""
+        )
+    return made
+
+
+def check_numbers(state: type[Stats], records: Iterable[tuple[str, Any]]) -> None:
+    """Raise unless these are the numbers of states with such weights, all of as many topics."""
+    declared, topics = number_fields(state), set()
+    for where, numbers in records:
+        found = read(declared, numbers, where)
+        topics.add(found["n_topics"])
+        if found.get("truncation", found["n_topics"]) < found["n_topics"]:
+            raise MismatchError(f"has {where}.truncation {found['truncation']} below its {found['n_topics']} topics")
+    if len(topics) > 1:
+        raise MismatchError("has states of different numbers of topics")
+
+
+def number_fields(state: type[Stats]) -> Record:
+    """The numbers of a state with such weights; of a model that the format does not know, any."""
+    known = {one.name: one for one in NUMBERS}
+    own = [one.name for one in fields(state) if one.name not in layout(state)]
+    return tuple(known.get(name) or Field(name, "number", "") for name in ("n_topics", "prior", *own))
+
+
+def _check_totals(table: Array, totals: Array, name: str) -> None:
+    """Raise unless the topics' totals are the sums of their tokens."""
+    sums = table.sum(axis=0)
+    if not (np.abs(sums - totals) <= APART * (1 + totals)).all():
+        raise TensorError(f"has tensor {name!r} that is not the sum over terms")
+
+
+def _check_agreement(tensors: Tensors, n_chains: int) -> None:
+    """Raise unless what several chains tell is all there, and of no more chains than there were."""
+    there = {name for name in ("together", "log_lift", "between") if PREFIX + name in tensors}
+    if len(there) not in (0, 3) or (not there and PREFIX + "within" in tensors):
+        raise TensorError("has only some of the tensors that say what chains agree on")
+    for name in ("found", "together"):
+        if (array := tensors.get(PREFIX + name)) is not None and array.max() > n_chains:
+            raise TensorError(f"has more than {n_chains} chains in tensor {PREFIX + name!r}")
+
+
+def _check_gaussian(tensors: Tensors, prior: float) -> None:
+    """Raise unless the covariance of log weights is one, and those that moments lead to."""
+    for name in ("covariance", "moments"):
+        if name not in tensors:
+            continue
+        matrix = tensors[name]
+        if not np.allclose(matrix, matrix.T, rtol=1e-6, atol=1e-9 * np.abs(matrix).max()):
+            raise TensorError(f"has tensor {name!r} that is not symmetric")
+        found = matrix if name == "covariance" else best_gaussian(matrix, prior)[1]
+        if (name == "moments" and matrix[0, 0] < 0) or not positive_definite(found):
+            raise TensorError(f"has tensor {name!r} that is no covariance")
+
+
+def _check_precision(packed: Array, dims: int, variance: float) -> None:
+    """Raise unless the sums that locations follow from are those of squares, but for rounding."""
+    if dims:
+        i, j = np.tril_indices(dims)
+        matrices = np.zeros((len(packed), dims, dims))
+        matrices[:, i, j] = matrices[:, j, i] = packed
+        slack = 1e-3 * np.trace(matrices, axis1=1, axis2=2) / dims + 1 / variance
+        if not positive_definite(matrices + slack[:, np.newaxis, np.newaxis] * np.eye(dims)):
+            raise TensorError("has tensor 'precision' that is no sum of squares")
+
+
+def positive_definite(matrix: Array) -> bool:
+    """Whether a symmetric matrix, or each of several, is positive definite."""
+    try:
+        return bool(np.isfinite(np.linalg.cholesky(matrix)).all())
+    except np.linalg.LinAlgError:
+        return False
+
+
+def check_run(run: ChainRun, numbers: Mapping[str, Any], tensors: Tensors) -> None:
+    """Raise unless these are what ``run.stored`` gave of a chain of the same documents."""
+    chain, docs = run.chain, run.chain.everything
+    state = state_of(chain.weights, tensors)
+    records = [("chain.run.state", numbers["state"])]
+    records += [(f"chain.run.kept.{i}", one) for i, one in enumerate(numbers["kept"])]
+    check_numbers(state, records)
+    if numbers["size"] > len(docs) or (numbers["done"] and not numbers["n_states"]):
+        raise MismatchError("says of the chain what cannot be")
+    closed = "ells" in tensors and tensors["ells"].shape[:1] == (0,)
+    dims = 0 if closed else getattr(chain.weights, "n_dims", 0)
+    sizes = sizes_of(numbers["state"]["n_topics"], docs.tokens.n_terms, dims)
+    sizes |= {"documents": len(docs), "tokens": docs.tokens.size}
+    arrays = arrays_of(state)
+    expected = {f"{name}{end}": one for end in _ends(numbers["kept"]) for name, one in arrays.items()}
+    check_tensors(expected, {name: tensors[name] for name in expected if name in tensors}, sizes)
+    restored = State.restored(state, dict(tensors), numbers["state"])
+    expected |= _document_tensors(chain.weights, restored)
+    if numbers["n_states"]:
+        expected |= _average_tensors(arrays)
+    check_tensors(expected, tensors, sizes)
+    _check_means(state, numbers)
+    _check_gaussian({name: tensors[name] for name in ("covariance",) if name in tensors}, 1.0)
+    _check_tokens(docs.tokens, tensors["topics"], numbers["size"], restored)
+
+
+def _document_tensors(weights: WeightDraws, state: State) -> dict[str, Tensor]:
+    """The tensors of documents: tokens' topics, and what such weights know of each."""
+    known = by_name(DOCUMENT_TENSORS)
+    places = weights.documents(state, 0)
+    own = {name: known.get(name) or _of_documents(name, array) for name, array in places._asdict().items()}
+    return {"topics": known["topics"], **own}
+
+
+def _of_documents(name: str, array: Array) -> Tensor:
+    return Tensor(name, str(array.dtype), ("documents", *("dims" for _ in array.shape[1:])), "")
+
+
+def _average_tensors(arrays: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors of a sum of states that have these."""
+    known = by_name(AVERAGE_TENSORS)
+    sums = {f"average.{name}": known.get(f"average.{name}") or one for name, one in arrays.items()}
+    return sums | {name: one for name, one in known.items() if one.beside}
+
+
+def _check_means(state: type[Stats], numbers: Mapping[str, Any]) -> None:
+    floats = {one.name for one in number_fields(state) if one.type == "number"} if numbers["n_states"] else set()
+    if set(numbers["means"]) != floats or not all(0 < value < np.inf for value in numbers["means"].values()):
+        raise MismatchError("has chain.run.means that are not those of its states")
+
+
+def _check_tokens(tokens: Tokens, topics: Array, size: int, state: State) -> None:
+    """Raise unless the counts of the topics are those of the documents in play, and others have no topic yet."""
+    inside, outside = tokens.cut(0, size), topics[tokens.starts[size] :]
+    if ((topics >= state.n_topics) & (topics != NO_TOPIC)).any() or (outside != NO_TOPIC).any():
+        raise TensorError("has topics of tokens that there are none of")
+    counts = TopicCounts.empty(tokens.n_terms, state.n_topics, state.counts.prior)
+    counts.recount(inside, topics[: inside.size])
+    if not (np.array_equal(counts.table, state.counts.table) and np.array_equal(counts.totals, state.counts.totals)):
+        raise TensorError("has tensor 'table' that is not the counts of the tokens' topics")
