@@ -10,7 +10,7 @@ import pytest
 import diln
 
 ROOT = Path(diln.__file__).parent
-ROOMS = "errors files engine prob corpus datasets simulate inference models analysis study show cli".split()
+ROOMS = "errors fields files engine prob corpus datasets simulate inference models analysis study show cli".split()
 ENTRANCES = {"diln", "diln.__main__"}
 
 

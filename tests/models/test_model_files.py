@@ -68,7 +68,7 @@ class TestComingBack:
         tensor=st.sampled_from([np.float32, np.float64, np.int64]).flatmap(
             lambda dtype: hnp.arrays(dtype, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4))
         ),
-        vocabulary=st.lists(st.text()),
+        vocabulary=st.lists(st.text(), unique=True),
     )
     def test_any_tensor_and_any_terms_come_back(self, tmp_path_factory, tensor, vocabulary):
         directory = tmp_path_factory.mktemp("store") / "model"
@@ -358,8 +358,8 @@ class TestDamage:
     def test_a_newer_format_is_told_from_a_damaged_one(self, stored):
         content = json.loads((stored / "manifest.json").read_text())
         del content["checksum"]
-        write_manifest(stored, {**content, "schema": 2})
-        self.read_fails(stored, "has format 2, which diln", "does not know", "install a newer diln")
+        write_manifest(stored, {**content, "schema": 3})
+        self.read_fails(stored, "has format 3, which diln", "does not know", "install a newer diln")
         write_manifest(stored, {**content, "schema": 2, "versions": {"diln": "99.1"}})
         self.read_fails(stored, "it was written by diln 99.1: install diln 99.1 or later")
 

@@ -18,7 +18,9 @@ from diln.models.checks import ParameterError
 from diln.models.counts import CorpusRows
 from diln.models.declared import about_of, described
 from diln.models.options import INFERENCES, MODELS, flat, options_of
-from diln.models.parameters import KINDS, parameters_of, stored_values
+from diln.models.migrations import parameters_of_1
+from diln.models.parameters import KINDS, parameters_of
+from diln.models.reading import stored_values
 
 ALL = [DILN, HDP, LDA, CTM, Sampling, Variational]
 
@@ -175,13 +177,13 @@ def before(kind, inference):
 @pytest.mark.parametrize("inference", INFERENCES)
 def test_a_model_that_was_stored_with_flat_parameters_loads(kind, inference, corpus, tmp_path):
     stored = before(kind, inference)
-    now = parameters_of(kind, stored_values(kind, stored))
+    now = parameters_of(kind, stored_values(kind, parameters_of_1(kind, stored)))
     fitted = fitting.fit(now, CorpusRows(corpus), corpus.vocabulary)
     fitted.save(tmp_path / "m")
     manifest = json.loads((tmp_path / "m" / "manifest.json").read_text())
     del manifest["checksum"]
     manifest["content"]["parameters"] = stored
-    write_manifest(tmp_path / "m", manifest)
+    write_manifest(tmp_path / "m", {**manifest, "schema": 1})
     again = diln.load(tmp_path / "m")
     assert again.fitted_.parameters.values == fitted.parameters.values
     how = again.get_params()["inference"]
@@ -204,12 +206,12 @@ def test_a_checkpoint_with_flat_parameters_is_of_the_same_fit(corpus, tmp_path):
     free = ("n_jobs", "verbose", "max_time")
     then = {"model": "DILN", **{name: stored[name] for name in stored if name not in free}}
     then["documents"] = now["documents"]
-    assert as_now(then) == now
-    assert as_now({**then, "n_states": 4}) != now
+    assert as_now(parameters_of_1("DILN", then)) == now
+    assert as_now(parameters_of_1("DILN", {**then, "n_states": 4})) != now
     one = fitting.fit(told, rows, corpus.vocabulary, None, Checkpoints(tmp_path / "c", 0))
     manifest = json.loads((tmp_path / "c" / "manifest.json").read_text())
     del manifest["checksum"]
     manifest["content"]["fingerprint"] = then
-    write_manifest(tmp_path / "c", manifest)
+    write_manifest(tmp_path / "c", {**manifest, "schema": 1})
     other = fitting.fit(told, rows, corpus.vocabulary, None, Checkpoints(tmp_path / "c", 0, resume=True))
     assert one.history == other.history  # times too: no sweep was made

@@ -21,7 +21,7 @@ def checkpoint_of_1(manifest: Content) -> Content:
     if content["phase"] == "online":
         content = {**content, "online": _model(content["online"])}
     told = content["fingerprint"]
-    return {**manifest, "content": {**content, "fingerprint": _parameters(told["model"], told)}}
+    return {**manifest, "content": {**content, "fingerprint": parameters_of_1(told["model"], told)}}
 
 
 def _sorted(content: Content) -> Content:
@@ -33,13 +33,13 @@ def _sorted(content: Content) -> Content:
 
 
 def _model(content: Content) -> Content:
-    found = {**content, "parameters": _parameters(content["class"], content["parameters"])}
+    found = {**content, "parameters": parameters_of_1(content["class"], content["parameters"])}
     if "sampled" in content:
         found["sampled"] = {name: value for name, value in content["sampled"].items() if name not in IDLE}
     return found
 
 
-def _parameters(kind: str, stored: dict[str, Any]) -> dict[str, Any]:
+def parameters_of_1(kind: str, stored: dict[str, Any]) -> dict[str, Any]:
     """Parameters, or a fingerprint, by the names that they have now, without those that have no effect."""
     every = {name for one in MODELS for way in INFERENCES for name in options_of(one, way)}
     idle = every - set(options_of(kind, stored.get("inference", "sampling")))
