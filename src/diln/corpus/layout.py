@@ -6,7 +6,8 @@ A change here is a change of the format; ``docs/developing.md`` says what goes w
 from typing import Any
 
 from diln.corpus.rules import TextRule
-from diln.fields import Field, MismatchError, Record, shown
+from diln.fields import Field, MismatchError, Record, UnknownError, read, shown
+from diln.files import FILE, VERSIONS
 
 NAMED_WORDS = ("english", "sklearn", "none")
 
@@ -51,6 +52,78 @@ RULE: Record = (
     Field("drop_duplicates", "flag", "Whether documents with the text of an earlier one are dropped", False),
     Field("keep_text", "flag", "Whether texts are kept", True),
 )
+
+TALLY: Record = (
+    Field("documents", "whole", "Documents read, those that were dropped too", 0, least=0),
+    Field("without_text", "whole", "Documents without text", 0, least=0),
+    Field("duplicates_dropped", "whole", "Documents dropped that had the text of an earlier one", 0, least=0),
+    Field("short_dropped", "whole", "Documents dropped that had too few tokens", 0, least=0),
+    Field("unknown_tokens", "whole", "Tokens of terms outside a given vocabulary", 0, least=0),
+    Field("letters", "whole", "Letters of all texts", 0, least=0),
+    Field("unspaced_letters", "whole", "Letters of scripts that are written without spaces", 0, least=0),
+)
+
+ARRAY: Record = (
+    *FILE[1:],
+    Field("dtype", "text", "Type of the array, as NumPy writes it: `<i8`, `|u1`, `<u2`, `<u4`"),
+    Field("shape", "wholes", "Its shape, a list of one number"),
+)
+
+SHARD: Record = (
+    Field("name", "text", "Name of its folder"),
+    Field("documents", "whole", "Documents in it", least=0),
+    Field("tokens", "whole", "Tokens in it", least=0),
+    Field("files", "object", "Its arrays by the names of their files"),
+)
+
+MANIFEST: Record = (
+    Field("format", "text", "`diln-corpus`"),
+    Field("schema", "whole", "Number of the format: see [Schemas](#schemas)", least=1),
+    Field("versions", "record", "What wrote the files; null of schema 1", None, null=True, of=VERSIONS),
+    Field("documents", "whole", "Documents", least=0),
+    Field("tokens", "whole", "Tokens", least=0),
+    Field("terms", "whole", "Terms", least=0),
+    Field("rule", "record", "How text was made into counts; null where counts were given", None, null=True, of=RULE),
+    Field("tally", "record", "What happened to the documents on the way", dict, of=TALLY),
+    Field("vocabulary", "record", "The file of terms", of=FILE),
+    Field("shards", "records", "The shards, in the order of the documents", of=SHARD),
+)
+
+COLUMNS = {
+    "id": "Tells a document from all others",
+    "title": "Its title",
+    "date": "Its date",
+    "label": "Its label",
+    "text": "Its text, where that is kept",
+}
+ROWS = ("offsets.npy", "terms.npy", "counts.npy")
+
+
+def manifest_content(content: Any) -> dict[str, Any]:
+    """What a corpus's manifest says, as it is declared; raises where it is not."""
+    found = read(MANIFEST, content)
+    if found["rule"] is not None:
+        check_rule(found["rule"])
+    for number, shard in enumerate(found["shards"]):
+        _check_files(shard["files"], f"shards.{number}.files")
+    for name in ("documents", "tokens"):
+        if found[name] != sum(shard[name] for shard in found["shards"]):
+            raise MismatchError(f"has {name} {found[name]}, and its shards have others")
+    return found
+
+
+def _check_files(files: dict[str, Any], where: str) -> None:
+    known = [*ROWS, *(f"{name}{end}" for name in COLUMNS for end in (".npy", ".offsets.npy"))]
+    for name in files:
+        if name not in known:
+            raise UnknownError(f"a file {shown(name)}")
+    for name in (*ROWS, "id.npy", *(f"{one}.offsets.npy" for one in COLUMNS if f"{one}.npy" in files)):
+        if name not in files:
+            raise MismatchError(f"lacks {where}.{name}")
+    for name, entry in files.items():
+        if name.endswith(".offsets.npy") and name.replace(".offsets", "") not in files:
+            raise MismatchError(f"lacks {where}.{name.replace('.offsets', '')}")
+        read(ARRAY, entry, f"{where}.{name}")
 
 
 def check_rule(rule: dict[str, Any]) -> None:

@@ -8,8 +8,7 @@ import json
 import math
 import platform
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,13 +20,13 @@ from numpy.typing import NDArray
 
 import diln
 from diln.errors import StoreError
-from diln.fields import MismatchError, TensorError, UnknownError, read
+from diln.fields import read
 from diln.files import (
-    MANIFEST,
     Content,
     Held,
     Kind,
     StoredFiles,
+    checking,
     next_generation,
     read_manifest,
     unreadable,
@@ -71,16 +70,9 @@ class StoredModel:
     kind: Kind
     tensor_file: str
 
-    @contextmanager
-    def checking(self) -> Iterator[None]:
+    def checking(self) -> AbstractContextManager[None]:
         """Say of what is found to be wrong where it is, and what to do."""
-        try:
-            yield
-        except UnknownError as error:
-            raise self.kind.newer(self.directory, {"versions": self.versions}, str(error)) from None
-        except MismatchError as error:
-            path = self.directory / (self.tensor_file if isinstance(error, TensorError) else MANIFEST)
-            raise self.kind.damaged(path, str(error)) from None
+        return checking(self.kind, self.directory, {"versions": self.versions}, self.tensor_file)
 
 
 def write_model(
@@ -143,12 +135,8 @@ def read_model(directory: str | Path, kind: Kind = MODEL) -> StoredModel:
 
 
 def _read(directory: Path, manifest: Content, kind: Kind) -> StoredModel:
-    try:
+    with checking(kind, directory, manifest):
         known = read(FRAME, manifest)
-    except UnknownError as error:
-        raise kind.newer(directory, manifest, str(error)) from None
-    except MismatchError as error:
-        raise kind.damaged(directory / MANIFEST, str(error)) from None
     names = {part: entry["file"] for part, entry in known["files"].items()}
     files = StoredFiles(directory, {entry["file"]: entry for entry in known["files"].values()}, kind)
     path = directory / names["terms.json"]

@@ -1,23 +1,11 @@
 """What the manifests of models and checkpoints hold, around their content."""
 
 from diln.fields import Field, Record
-
-FILE: Record = (
-    Field("file", "text", "Its name in the directory"),
-    Field("bytes", "whole", "Its size", least=0),
-    Field("sha256", "text", "SHA-256 of its bytes, in lower-case hexadecimal"),
-)
+from diln.files import FILE, VERSIONS
 
 FILES: Record = (
     Field("tensors.safetensors", "record", "The file of tensors", of=FILE),
     Field("terms.json", "record", "The file of terms", of=FILE),
-)
-
-VERSIONS: Record = (
-    Field("diln", "text", "Version of diln that wrote the files"),
-    Field("numpy", "text", "Version of NumPy", ""),
-    Field("python", "text", "Version of Python", ""),
-    Field("safetensors", "text", "Version of safetensors", ""),
 )
 
 FRAME: Record = (
