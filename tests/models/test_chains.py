@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 from killing import beside, complete, differences, killed_and_resumed, write_corpus
-from mending import edit_tensors
 from telling import told
 
 import diln
@@ -18,6 +17,7 @@ from diln.models.counts import CorpusRows
 from diln.models.files import read_model
 from diln.models.fitted import Fitted
 from diln.models.parameters import parameters_of
+from mending import edit_tensors
 
 MODELS = [DILN, HDP, LDA, CTM]
 

@@ -17,8 +17,8 @@ from diln.models.checkpoints import Checkpoints, as_now, fingerprint
 from diln.models.checks import ParameterError
 from diln.models.counts import CorpusRows
 from diln.models.declared import about_of, described
-from diln.models.options import INFERENCES, MODELS, flat, options_of
 from diln.models.migrations import parameters_of_1
+from diln.models.options import INFERENCES, MODELS, flat, options_of
 from diln.models.parameters import KINDS, parameters_of
 from diln.models.reading import stored_values
 

@@ -60,6 +60,7 @@ TALLY: Record = (
     Field("short_dropped", "whole", "Documents dropped that had too few tokens", 0, least=0),
     Field("unknown_tokens", "whole", "Tokens of terms outside a given vocabulary", 0, least=0),
     Field("letters", "whole", "Letters of all texts", 0, least=0),
+    Field("unreadable", "whole", "Files and folders left out that cannot be read", 0, least=0),
     Field("unspaced_letters", "whole", "Letters of scripts that are written without spaces", 0, least=0),
 )
 

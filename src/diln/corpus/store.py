@@ -14,11 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 import diln.files
+from diln.corpus.layout import manifest_content
 from diln.corpus.shards import Shard
 from diln.corpus.stored import check_array, check_different, check_rows, check_strings
 from diln.corpus.strings import Strings
 from diln.corpus.vocabulary import check_vocabulary
-from diln.files import Entry, Held, Kind, StoredFiles, inside, make_folder, next_generation, write_parts
+from diln.files import (
+    Entry,
+    Held,
+    Kind,
+    StoredFiles,
+    checking,
+    inside,
+    make_folder,
+    next_generation,
+    versions,
+    write_parts,
+)
 
 MAPPED_AT_ONCE = 32  # shards: every mapped array takes a file descriptor, of which a process may have 256
 ROWS = "rows"  # of counts, among what was looked at
@@ -30,13 +42,14 @@ def _parts(content: dict[str, Any]) -> set[str]:
 
 CORPUS = Kind(
     format="diln-corpus",
-    schema=1,
+    schema=2,
     noun="corpus",
     make="build one with: diln corpus build SOURCE -o DIR",
     mend="build it again, or restore it from a copy",
     part=re.compile(r"g\d{4,}-(\d{5,}|vocabulary\.json)|\.raw-[0-9a-f]{8}-\d{6,}(\.numbers\.npy)?"),
     parts=_parts,
     inside=re.compile(r"(?s).+\.npy"),
+    migrations={1: dict},  # what came in has defaults
 )
 
 
@@ -82,7 +95,9 @@ class Manifest:
 
 def read_manifest(directory: Path) -> Manifest:
     """The manifest of a corpus directory, or an error that says why there is none to be had."""
-    return Manifest(diln.files.read_manifest(directory, CORPUS))
+    content = diln.files.read_manifest(directory, CORPUS)
+    with checking(CORPUS, directory, content):
+        return Manifest(manifest_content(content))
 
 
 def map_array(stored: StoredFiles, name: str) -> NDArray[Any]:
@@ -221,6 +236,7 @@ def commit(
     content = {
         "format": CORPUS.format,
         "schema": CORPUS.schema,
+        "versions": versions(),
         "documents": sum(shard["documents"] for shard in shards),
         "tokens": sum(shard["tokens"] for shard in shards),
         "terms": len(vocabulary),

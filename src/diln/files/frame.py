@@ -1,9 +1,13 @@
 """What the manifests of all kinds have in common, and what is said where one holds something else."""
 
+import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+
+import diln
 from diln.fields import Field, MismatchError, Record, TensorError, UnknownError
 from diln.files.kinds import MANIFEST, Content, Kind
 
@@ -19,6 +23,11 @@ VERSIONS: Record = (
     Field("python", "text", "Version of Python", ""),
     Field("safetensors", "text", "Version of safetensors; models and checkpoints", ""),
 )
+
+
+def versions(**others: str) -> dict[str, str]:
+    """The versions of what writes files now."""
+    return {"diln": diln.__version__, "numpy": np.__version__, "python": platform.python_version(), **others}
 
 
 @contextmanager

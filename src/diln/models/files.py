@@ -6,7 +6,6 @@ old model or the new one. No file can hold code: there is no pickle.
 
 import json
 import math
-import platform
 import re
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -18,7 +17,6 @@ import safetensors
 import safetensors.numpy
 from numpy.typing import NDArray
 
-import diln
 from diln.errors import StoreError
 from diln.fields import read
 from diln.files import (
@@ -30,6 +28,7 @@ from diln.files import (
     next_generation,
     read_manifest,
     unreadable,
+    versions,
     write_parts,
     writing,
 )
@@ -114,7 +113,12 @@ def _commit(held: Held, content: dict[str, Any], files: dict[str, bytes]) -> Non
     for part, data in files.items():
         name = f"g{generation:04}-{part}"
         entries[part] = {"file": name, **write_parts(held.directory / name, data)}
-    manifest = {"format": kind.format, "schema": kind.schema, "versions": _versions(), "files": entries}
+    manifest = {
+        "format": kind.format,
+        "schema": kind.schema,
+        "versions": versions(safetensors=safetensors.__version__),
+        "files": entries,
+    }
     held.commit({**manifest, "content": content})
 
 
@@ -179,15 +183,6 @@ def _tensor_bytes(tensors: Tensors) -> bytes:
                 "convert it with astype"
             )
     return safetensors.numpy.save({name: np.asarray(tensor, order="C") for name, tensor in tensors.items()})
-
-
-def _versions() -> dict[str, str]:
-    return {
-        "diln": diln.__version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-        "safetensors": safetensors.__version__,
-    }
 
 
 def _nonfinite_named(value: Any) -> Any:
