@@ -360,7 +360,7 @@ class TestDamage:
         del content["checksum"]
         write_manifest(stored, {**content, "schema": 3})
         self.read_fails(stored, "has format 3, which diln", "does not know", "install a newer diln")
-        write_manifest(stored, {**content, "schema": 2, "versions": {"diln": "99.1"}})
+        write_manifest(stored, {**content, "schema": 3, "versions": {"diln": "99.1"}})
         self.read_fails(stored, "it was written by diln 99.1: install diln 99.1 or later")
 
     def test_what_is_no_model_is_called_so(self, tmp_path):

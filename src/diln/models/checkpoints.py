@@ -146,7 +146,7 @@ def fingerprint(parameters: Parameters, rows: Rows, vocabulary: list[str]) -> di
 
 def as_now(fingerprint: dict[str, Any]) -> dict[str, Any]:
     """A fingerprint as it is made now: parameters that came later have their defaults."""
-    own = {name: fingerprint.get(name) for name in ("model", "documents")}
+    own: dict[str, Any] = {name: fingerprint.get(name) for name in ("model", "documents")}
     told = {name: value for name, value in fingerprint.items() if name not in own}
     values = stored_values(own["model"], told)
     return {**own, **{name: value for name, value in values.items() if name not in FREE}}
