@@ -41,7 +41,7 @@ def test_build_and_info_do_the_main_job(source, tmp_path):
     assert info.code == 0
     found = info.json
     assert (found["documents"], found["empty_documents"]) == (3, 1)
-    assert found["dates"] == ["2019-05-06", "2021-03-04"]
+    assert (found["dates"], found["undated"]) == (["2019-05-06", "2021-03-04"], 0)
     assert found["terms"]["foxes"] == 1
     assert found["rule"]["stop_words"] == "english"
     corpus = Corpus.open(tmp_path / "corpus")

@@ -295,6 +295,26 @@ def test_documents_without_any_known_term_get_what_is_expected_of_any_document(s
     assert "there is no token to predict; give documents with at least one known term" in done.err
 
 
+def test_a_file_is_read_from_the_columns_that_the_models_documents_were(tmp_path):
+    rows = "".join(
+        f"{a} {b},{b} {a} {a}\n" for a, b in (("violin", "flute"), ("engine", "gear"), ("violin", "gear")) * 4
+    )
+    (tmp_path / "a.csv").write_text(f"headline,body\n{rows}")
+    fit = ("--text", "headline", "--text", "body", "--model", "lda", "--topics", 2, "--max-df", "1.0", "-qj1")
+    assert diln("fit", tmp_path / "a.csv", "-o", tmp_path / "model", *fit).code == 0
+    (tmp_path / "b.csv").write_text("body,headline\nviolin,flute engine\n")
+    done = diln("transform", tmp_path / "model", tmp_path / "b.csv", "-o", tmp_path / "o.csv", "-j1")
+    assert done.code == 0
+    assert "reading 'headline' and 'body' as text (as before)" in done.err
+    assert next(csv.DictReader((tmp_path / "o.csv").read_text().splitlines()))["n_tokens"] == "3"
+    (tmp_path / "c.csv").write_text("body\nviolin\n")
+    done = diln("transform", tmp_path / "model", tmp_path / "c.csv", "-o", tmp_path / "o.csv", "-j1")
+    assert (done.code, done.out) == (2, "")
+    assert "there is no column 'headline', and the text was in 'headline' and 'body' before; name" in done.err
+    done = diln("transform", tmp_path / "model", tmp_path / "c.csv", "-o", tmp_path / "o.csv", "--text", "body", "-qj1")
+    assert (done.code, done.err) == (0, "")
+
+
 def test_a_corpus_of_other_terms_is_aligned_and_what_is_unknown_is_reported(shelf, tmp_path):
     Corpus.from_texts(["violin zebra zebra", "apple plum"], ids=["x", "y"]).save(tmp_path / "corpus")
     done = diln("transform", shelf / "diln", tmp_path / "corpus", "-o", tmp_path / "a.jsonl", "--json")

@@ -96,7 +96,17 @@ FILES = [
     ("a.json", '{\n  "text": "elk"\n}\n', {}, ["line 1: not valid JSON", "write one object a line"]),
     ("a.jsonl", '{"text": ' + "[" * 200_000, {}, ["line 1: not valid JSON", "write one object a line"]),
     ("a.jsonl", '{"text": ' + "1" * 5_000 + "}", {}, ["line 1: not valid JSON", "write one object a line"]),
+    ("a.jsonl", '{"text": "elk"}\n{"text": {"key": "red fox"}}\n', {}, ["line 2: 'text' is a nested object, not text"]),
+    ("a.jsonl", '{"text": ["elk", {"key": "red"}]}\n', {}, ["line 1: 'text' is a nested object", "--text"]),
+    ("a.jsonl", '{"text": "elk"}\n{"text": true}\n', {}, ["line 2: 'text' is true or false, not text"]),
     # CSV
+    ("a.csv", "text,text\nelk,1\n", {"text": "text"}, ["a.csv: there are 2 columns 'text'", "rename all but one"]),
+    (
+        "a.csv",
+        ",".join(f"c{n}" for n in range(100_000)) + "\n",
+        {},
+        ["none has a usual name", "c18, c19 and 99,980 more"],
+    ),
     ("a.csv", "text,id\nelk,1\ndog,2,3\n", {}, ["a.csv, line 3: has 3 columns where the first line has 2", "quote"]),
     ("a.csv", 'text,id\n"elk\ndog",1\ncat\n', {}, ["a.csv, line 4: has 1 columns where the first line has 2"]),
     ("a.csv", 'text,id\n"elk,1\ndog,2\ncat,3\n', {}, ["a.csv, line 2 to 4: not valid CSV", "quote fields with"]),

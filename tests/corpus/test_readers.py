@@ -18,11 +18,12 @@ import diln.corpus.matrix
 import diln.corpus.readers.folder
 import diln.corpus.readers.lines
 import diln.corpus.readers.table
-from diln.corpus import FORMATS, Corpus
+from diln.corpus import FORMATS, Corpus, append, build
 from diln.corpus.in_memory import FrameSource, TextsSource, TokensSource
 from diln.corpus.readers.detect import detect_format
 from diln.corpus.readers.lines import LineReader
 from diln.corpus.readers.table import ParquetSource
+from diln.errors import SourceError
 
 
 def bags(corpus):
@@ -570,3 +571,29 @@ def test_a_file_is_the_same_corpus_on_two_processes(tmp_path, small_blocks):
     write_all(tmp_path)
     path = tmp_path / "a.jsonl"
     assert content(Corpus.read(path, max_df=1.0, n_jobs=2)) == content(Corpus.read(path, max_df=1.0))
+
+
+# ---- columns of before
+
+
+def test_a_corpus_knows_which_columns_it_was_read_from(file, tmp_path):
+    path = file("a.csv", "headline,body,day,source\nelk,dog,2017,zoo\n")
+    corpus = Corpus.read(path, text=["headline", "body"], date="day", label="none")
+    read = {"text": ["headline", "body"], "id": None, "title": "headline", "date": "day", "label": None}
+    assert corpus.rule["columns"] == read
+    assert corpus.save(tmp_path / "corpus").rule["columns"] == read
+    assert Corpus.from_texts(["elk"]).rule["columns"] is None
+
+
+def test_added_documents_are_read_from_the_same_columns(file, tmp_path, capsys):
+    first = file("a.csv", "headline,body,day\nelk,dog,2017\n")
+    build(first, tmp_path / "corpus", text=["headline", "body"], date="day")
+    capsys.readouterr()
+    corpus = append(file("b.csv", "day,text,headline,body\n2018,cow,elk,elk\n"), tmp_path / "corpus")
+    assert corpus.counts.toarray().tolist() == [[1, 1], [0, 2]]
+    assert corpus.documents.dates == ["2017", "2018"]
+    said = capsys.readouterr().err
+    assert "reading 'headline' and 'body' as text (as before), 'headline' as title (as before), 'day' as date" in said
+    with pytest.raises(SourceError, match=r"no column 'headline', and the text was in 'headline' and 'body'.*--text"):
+        append(file("c.csv", "body,text\nelk,dog\n"), tmp_path / "corpus")
+    assert len(append(file("c.csv", "body,text\nelk,dog\n"), tmp_path / "corpus", text="text")) == 3

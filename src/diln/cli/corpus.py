@@ -140,11 +140,16 @@ def _overview(summary: "CorpusSummary", size: int) -> Table:
             "a document": f"median {lengths['median']:,.0f} tokens, middle half {lengths['25%']:,.0f} to "
             f"{lengths['75%']:,.0f}, longest {lengths['max']:,.0f}",
             "known": ", ".join(summary.fields),
-            "dates": " to ".join(summary.dates),
+            "dates": _dates(summary),
             "on disk": f"{size / 1e6:,.1f} MB",
             "note": "; ".join(_notes(summary)),
         }
     )
+
+
+def _dates(summary: "CorpusSummary") -> str:
+    without = f", {summary.undated:,} without a date" if summary.undated else ""
+    return f"{' to '.join(dict.fromkeys(summary.dates))}{without}" if summary.dates else ""
 
 
 def _notes(summary: "CorpusSummary") -> list[str]:
@@ -155,6 +160,7 @@ def _notes(summary: "CorpusSummary") -> list[str]:
         "repeated documents dropped": tally.get("duplicates_dropped", 0),
         "short documents dropped": tally.get("short_dropped", 0),
         "tokens outside the given vocabulary": tally.get("unknown_tokens", 0),
+        "dates that could not be read, left out": tally.get("dates_left_out", 0),
         "unreadable files or folders left out": tally.get("unreadable", 0),
     }
     return [f"{text}: {number:,}" for text, number in numbers.items() if number]

@@ -107,7 +107,8 @@ def transform_command(
 
     An .npz file has arrays for NumPy: theta (documents, all topics), ids and n_tokens.
 
-    Text is counted in the same way as the documents of the model. Its columns are guessed, or named by --text.
+    Text is counted in the same way as the documents of the model, and read from the same columns unless you name
+    others.
     """
     from diln.models.fitted import Fitted
 
@@ -175,7 +176,8 @@ def evaluate_command(
 
     Lower is better; 1 would be perfect. The number after ± is the standard error over documents.
 
-    Text is counted in the same way as the documents of the model. Its columns are guessed, or named by --text.
+    Text is counted in the same way as the documents of the model, and read from the same columns unless you name
+    others.
     """
     from diln.analysis.completion import complete_halves
     from diln.models.fitted import DRAWS, Fitted

@@ -37,6 +37,14 @@ class Format(Enum):
     npz = "npz"
 
 
+class DateOrder(Enum):
+    """Which number of a date is what: diln.corpus.dates.ORDERS, which takes long to import."""
+
+    dmy = "dmy"
+    mdy = "mdy"
+    ymd = "ymd"
+
+
 class OnError(Enum):
     """What to do with bytes that are not text."""
 
@@ -96,6 +104,13 @@ READING: Options = {
     "id": Annotated[str | None, _reading("--id", help="Column with the id, or none.")],
     "title": Annotated[str | None, _reading("--title", help="Column with the title.")],
     "date": Annotated[str | None, _reading("--date", help="Column with the date.")],
+    "date_order": Annotated[
+        DateOrder | None,
+        _reading(
+            "--date-order",
+            help="Order of day, month and year in dates such as 02/03/2017. Default: as its other dates tell.",
+        ),
+    ],
     "label": Annotated[str | None, _reading("--label", help="Column with the label.")],
     "format": Annotated[Format | None, _reading("--format", help="Format of the file, if its name does not show it.")],
     "delimiter": Annotated[str | None, _reading("--delimiter", help="Separator of the columns of a .csv file.")],
@@ -209,13 +224,17 @@ def read_for(models: "Sequence[Fitted]", name: str, reading: Given, text: Given,
     if is_corpus(name):
         return read_corpus(name, reading, text, jobs, quiet)
     rules = [tokens_of(fitted) for fitted in models]
+    columns = [(fitted.rule or {}).get("columns") for fitted in models]
     if any(rule != rules[0] for rule in rules):
         raise SourceError(
             f"{name}: the models' own documents were counted by different rules; count these by one, with diln "
             "corpus build, and give that corpus"
         )
     terms = list(dict.fromkeys(term for fitted in models for term in fitted.vocabulary))
-    return read_corpus(name, {"vocabulary": terms, **reading}, {**rules[0], **text}, jobs, quiet)
+    known: Given = {"vocabulary": terms}
+    if not name.startswith(BUILTIN_PREFIX) and columns[0] is not None and all(one == columns[0] for one in columns):
+        known["columns"] = columns[0]
+    return read_corpus(name, {**known, **reading}, {**rules[0], **text}, jobs, quiet)
 
 
 def tokens_of(fitted: "Fitted") -> Given:

@@ -8,6 +8,7 @@ from typing import Generic
 import numpy as np
 from numpy.typing import NDArray
 
+from diln.corpus.dates import DateForm, Order, Unread, iso_column, orders_seen, settled
 from diln.corpus.rules import TextRule
 from diln.corpus.scan import hash_rows
 from diln.corpus.shards import Rows, Shard, concatenate, sorted_rows
@@ -36,6 +37,7 @@ class CountedBlock(Generic[Kept]):
     frequency: NDArray[np.int64]  # of each term: in how many documents it is
     totals: NDArray[np.int64]  # and how often
     text_keys: list[bytes]
+    date_orders: frozenset[frozenset[Order]]  # in which the dates of numbers can be read
     missing: int
     unreadable: int
     letters: int
@@ -60,6 +62,7 @@ def count_block(context: tuple[TextRule, Sink[Kept, Stash, Finished]], job: Job)
         frequency=np.bincount(counts.ids, minlength=n_terms),
         totals=np.bincount(counts.ids, counts.counts, minlength=n_terms).astype(np.int64),
         text_keys=counted.text_keys,
+        date_orders=orders_seen(counted.columns.get("date", ())),
         missing=counted.missing,
         unreadable=counted.unreadable,
         letters=counts.letters,
@@ -90,6 +93,7 @@ class Collector(Generic[Kept, Stash, Finished]):
     first_number: int | None  # where documents get new numbers for ids, the first one's
     shards: list[list[Part[Kept, Stash]]] = field(default_factory=list)
     n_blocks: int = 0
+    date_orders: set[frozenset[Order]] = field(default_factory=set)
     texts_seen: set[bytes] = field(default_factory=set)
     room: list[int] = field(default_factory=lambda: [0, 0])  # bytes and entries that the last shard still takes
 
@@ -101,6 +105,7 @@ class Collector(Generic[Kept, Stash, Finished]):
         self.tally.unreadable += block.unreadable
         self.tally.letters += block.letters
         self.tally.unspaced_letters += block.unspaced
+        self.date_orders |= block.date_orders
         fresh = self._fresh(block.text_keys) if block.text_keys else None
         frequency, totals = block.frequency, block.totals
         if fresh is not None and len(fresh) < block.documents:
@@ -144,12 +149,17 @@ class Finish(Generic[Kept, Stash]):
     numbers: NDArray[np.int32]  # for each term of the table its place in the vocabulary, or DROPPED
     n_terms: int
     min_tokens: int
+    dates: DateForm
 
-    def shard(self, sink: Sink[Kept, Stash, Finished]) -> Shard:
-        """The shard of the blocks, with its final terms, without documents that are too short."""
+    def shard(self, sink: Sink[Kept, Stash, Finished]) -> tuple[Shard, Unread]:
+        """The shard of the blocks, with its final terms, without documents that are too short; dates left out of it."""
         shard = concatenate([self._renumber(sink, part) for part in self.parts])
         kept = np.flatnonzero(shard.sizes >= self.min_tokens)
-        return shard if len(kept) == len(shard) else shard.take(kept)
+        shard = shard if len(kept) == len(shard) else shard.take(kept)
+        if "date" not in shard.columns or self.dates.as_given:
+            return shard, Unread()
+        dates, unread = iso_column(shard.columns["date"], self.dates.order)
+        return replace(shard, columns={**shard.columns, "date": dates}), unread
 
     def _renumber(self, sink: Sink[Kept, Stash, Finished], part: Part[Kept, Stash]) -> Shard:
         block = sink.load(part.kept)
@@ -165,11 +175,11 @@ class Finish(Generic[Kept, Stash]):
 
 def finish_shard(
     context: tuple[TextRule, Sink[Kept, Stash, Finished]], job: Finish[Kept, Stash]
-) -> tuple[Finished, int, int]:
-    """Make a shard and put it in its place; returns it with its numbers of documents and tokens."""
+) -> tuple[Finished, int, int, Unread]:
+    """Make a shard and put it in its place; returns it with its numbers of documents and tokens, and dates left out."""
     _, sink = context
-    shard = job.shard(sink)
-    return sink.write(job.number, shard), len(shard), int(shard.counts.sum(dtype=np.int64))
+    shard, unread = job.shard(sink)
+    return sink.write(job.number, shard), len(shard), int(shard.counts.sum(dtype=np.int64)), unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +190,7 @@ class Assembled(Generic[Finished]):
     sizes: list[int]  # documents of each shard
     vocabulary: list[str]
     tally: Tally
+    dates: DateForm
 
 
 def assemble(
@@ -190,10 +201,11 @@ def assemble(
     n_jobs: int,
     watch: Watch,
     earlier_ids: Sequence[Strings] = (),
+    earlier_dates: DateForm | None = None,
 ) -> Assembled[Finished]:
     """Count a source's documents and put them into a sink; the result is the same for any number of processes.
 
-    ``earlier_ids`` are those of documents that the new ones are added to.
+    ``earlier_ids`` and ``earlier_dates`` are those of documents that the new ones are added to.
     """
     for note in source.notes:
         watch.note(note)
@@ -210,23 +222,33 @@ def assemble(
         if earlier_ids or not source.numbered:
             check_ids([*earlier_ids, *_ids(collector)], source.name)
         choice = _choose_or_raise(source, table, tally, rule)
-        same = (choice.numbers, len(choice.vocabulary), rule.min_tokens)
+        dates = _date_form(source, collector.date_orders, earlier_dates)
+        same = (choice.numbers, len(choice.vocabulary), rule.min_tokens, dates)
         jobs = (Finish(number, parts, *same) for number, parts in enumerate(collector.shards))
-        finished: list[tuple[Finished, int, int]] = list(_finish(processes, jobs, sink.shared))
-    sizes = [documents for _, documents, _ in finished]
+        finished: list[tuple[Finished, int, int, Unread]] = list(_finish(processes, jobs, sink.shared))
+    sizes = [documents for _, documents, _, _ in finished]
     tally.short_dropped = tally.documents - tally.duplicates_dropped - sum(sizes)
     texts_of_known_terms = source.vocabulary is None and table.n_kept and sum(sizes)  # that none is met is no fault
-    if not texts_of_known_terms and not sum(tokens for _, _, tokens in finished):
+    if not texts_of_known_terms and not sum(tokens for _, _, tokens, _ in finished):
         raise SourceError(
             f"{source.name}: no document has a token of the vocabulary that is kept; lower min_df, min_tokens or "
             "min_length, or check that the right text is read"
         )
-    return Assembled([shard for shard, _, _ in finished], sizes, choice.vocabulary, tally)
+    unread = sum((left_out for _, _, _, left_out in finished), Unread())
+    tally.dates_left_out = unread.ambiguous + unread.unknown
+    _warn_of_dates(source.name, unread)
+    return Assembled([shard for shard, _, _, _ in finished], sizes, choice.vocabulary, tally, dates)
+
+
+def _date_form(source: Source, seen: set[frozenset[Order]], earlier: DateForm | None) -> DateForm:
+    """How the dates of a source are read: in the order that is given, that of earlier documents, or its own."""
+    known = source.date_order or (earlier.order if earlier is not None else None)
+    return DateForm(known or settled(seen), earlier is not None and earlier.as_given)
 
 
 def _finish(
     processes: Processes, jobs: Iterable[Finish[Kept, Stash]], shared: bool
-) -> Iterator[tuple[Finished, int, int]]:
+) -> Iterator[tuple[Finished, int, int, Unread]]:
     return processes.map(finish_shard, jobs) if shared else (finish_shard(processes.context, job) for job in jobs)
 
 
@@ -305,6 +327,24 @@ def _warn_of_scripts(tally: Tally) -> None:
             f"{tally.unspaced_letters / tally.letters:.0%} of the letters are of a script written without spaces "
             "(Chinese, Japanese, Thai, ...), where a run of letters is no word: pass a tokenizer for the language "
             "(tokenizer=), such as jieba.lcut or a spaCy pipeline",
+            DilnWarning,
+            stacklevel=2,
+        )
+
+
+def _warn_of_dates(name: str, unread: Unread) -> None:
+    shown = {kind: " and ".join(map(repr, texts)) for kind, texts in unread.examples.items()}
+    if unread.ambiguous:
+        warnings.warn(
+            f"{name}: {unread.ambiguous:,} dates can be read in more than one way, such as {shown[True]}, and are left "
+            "out; say what they are with --date-order dmy, mdy or ymd (date_order=)",
+            DilnWarning,
+            stacklevel=2,
+        )
+    if unread.unknown:
+        warnings.warn(
+            f"{name}: {unread.unknown:,} dates cannot be read, such as {shown[False]}, and are left out; write them as "
+            "2017-03-02, or name another column with --date (date=), or none",
             DilnWarning,
             stacklevel=2,
         )

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from diln.corpus.assemble import assemble, term_table
 from diln.corpus.corpus import Corpus
 from diln.corpus.counting import Counts
-from diln.corpus.options import CorpusOptions, open_with, rule_of
+from diln.corpus.dates import DateForm
+from diln.corpus.options import CorpusOptions, columns_of, open_with, rule_of, stored_rule
 from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.shards import Shard, narrow
 from diln.corpus.sinks import Sink
@@ -120,8 +121,8 @@ def build(
     with writing(directory, "replace" if overwrite else "new") as held:
         generation = next_generation(directory)
         made = assemble(opened, within, table, DiskSink(directory, generation), n_jobs, watch or Notes())
-        stored = rule.to_json() if opened.vocabulary is None else None
-        commit(held, generation, made.shards, made.vocabulary, stored, made.tally.to_json())
+        stored = stored_rule(rule, opened)
+        commit(held, generation, made.shards, made.vocabulary, stored, made.tally.to_json(), made.dates)
     return Corpus.open(directory)
 
 
@@ -165,16 +166,19 @@ def append(
     with writing(directory, "extend") as held:
         manifest = read_manifest(directory)
         stored = manifest.content
-        opened, vocabulary, text = open_with(source, options)
+        opened, vocabulary, text = open_with(source, options, columns_of(stored["rule"]))
         if vocabulary is not None and opened.vocabulary is None:
             raise SourceError("a corpus has its own vocabulary: leave --vocabulary out (or pass --grow for new terms)")
         rule = _rule_again(stored["rule"], text)
         table = TermTable(read_terms(directory, manifest), closed=not grow)
         ids = StoredShards(directory, manifest).ids()
         generation = next_generation(directory)
-        made = assemble(opened, rule, table, DiskSink(directory, generation), n_jobs, watch or Notes(), ids)
+        sink, dates = DiskSink(directory, generation), manifest.dates
+        made = assemble(opened, rule, table, sink, n_jobs, watch or Notes(), ids, dates)
         tally = {name: number + stored["tally"].get(name, 0) for name, number in made.tally.to_json().items()}
-        commit(held, generation, [*stored["shards"], *made.shards], made.vocabulary, stored["rule"], tally)
+        shards = [*stored["shards"], *made.shards]
+        order = DateForm(dates.order or made.dates.order, dates.as_given)
+        commit(held, generation, shards, made.vocabulary, stored["rule"], tally, order)
     return Corpus.open(directory)
 
 

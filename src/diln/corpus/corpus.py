@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, sparray, spmatrix
 
 from diln.corpus.assemble import assemble, term_table
+from diln.corpus.dates import DateForm, Order
 from diln.corpus.documents import Documents
 from diln.corpus.in_memory import FrameSource, TextsSource, TokensSource
 from diln.corpus.matrix import MatrixSource, bow_matrix
-from diln.corpus.options import CorpusOptions, open_with, rule_of
+from diln.corpus.options import CorpusOptions, open_with, rule_of, stored_rule
 from diln.corpus.readers.columns import ColumnOptions
 from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.shards import Rows, Shard, collect, gather, gather_all
@@ -43,7 +44,10 @@ class Corpus:
     tally : Tally or None
         What happened to documents and tokens while the corpus was built, if known.
     rule : dict or None
-        How text was turned into counts (the options of ``TextRule``), if the documents were text.
+        How text was turned into counts (the options of ``TextRule``), if the documents were text; under "columns",
+        which columns it was read from.
+    dates : DateForm
+        In which order day, month and year were in dates of numbers, if known.
     directory : Path or None
         Directory of the corpus, if it is on disk.
     """
@@ -58,6 +62,7 @@ class Corpus:
         tally: Tally | None = None,
         rule: dict[str, Any] | None = None,
         directory: Path | None = None,
+        dates: DateForm | None = None,
     ) -> None:
         self._shards = shards
         self._sizes = list(sizes)
@@ -66,6 +71,7 @@ class Corpus:
         self._rows = np.arange(sum(sizes)) if rows is None else rows
         self.vocabulary = vocabulary
         self.tally, self.rule, self.directory = tally, rule, directory
+        self.dates = dates or DateForm()
 
     @classmethod
     def from_texts(
@@ -76,6 +82,7 @@ class Corpus:
         titles: Iterable[Any] | None = None,
         dates: Iterable[Any] | None = None,
         labels: Iterable[Any] | None = None,
+        date_order: Order | None = None,
         vocabulary: str | Path | Iterable[str] | None = None,
         n_jobs: int = 1,
         **options: Unpack[TextOptions],
@@ -90,6 +97,8 @@ class Corpus:
             Unique ids of the documents. Default: their numbers.
         titles, dates, labels : iterable, optional
             One for each document.
+        date_order : {"dmy", "mdy", "ymd"}, optional
+            Order of day, month and year in dates such as 02/03/2017. Default: as the other dates tell.
         vocabulary : path or iterable of str, optional
             The only terms to count, in this order; none of them is dropped. In a file: one term per line.
         n_jobs : int
@@ -98,7 +107,7 @@ class Corpus:
             What counts as a token, and which terms and documents to keep; see ``TextRule``.
         """
         fields = _fields(id=ids, title=titles, date=dates, label=labels)
-        return cls._assemble(TextsSource(texts, fields), rule_of(options), vocabulary, n_jobs)
+        return cls._assemble(TextsSource(texts, fields).with_dates(date_order), rule_of(options), vocabulary, n_jobs)
 
     @classmethod
     def from_tokens(
@@ -109,6 +118,7 @@ class Corpus:
         titles: Iterable[Any] | None = None,
         dates: Iterable[Any] | None = None,
         labels: Iterable[Any] | None = None,
+        date_order: Order | None = None,
         vocabulary: str | Path | Iterable[str] | None = None,
         **options: Unpack[TextOptions],
     ) -> Self:
@@ -122,6 +132,8 @@ class Corpus:
             Unique ids of the documents. Default: their numbers.
         titles, dates, labels : iterable, optional
             One for each document.
+        date_order : {"dmy", "mdy", "ymd"}, optional
+            Order of day, month and year in dates such as 02/03/2017. Default: as the other dates tell.
         vocabulary : path or iterable of str, optional
             The only terms to count, in this order; none of them is dropped. In a file: one term per line.
         **options
@@ -131,7 +143,7 @@ class Corpus:
         options.setdefault("stop_words", None)
         options.setdefault("min_length", 1)
         options.setdefault("lowercase", False)
-        return cls._assemble(TokensSource(documents, fields), rule_of(options), vocabulary)
+        return cls._assemble(TokensSource(documents, fields).with_dates(date_order), rule_of(options), vocabulary)
 
     @classmethod
     def from_matrix(
@@ -143,6 +155,7 @@ class Corpus:
         titles: Iterable[Any] | None = None,
         dates: Iterable[Any] | None = None,
         labels: Iterable[Any] | None = None,
+        date_order: Order | None = None,
     ) -> Self:
         """Take counts as they are, with the terms of the columns.
 
@@ -156,10 +169,12 @@ class Corpus:
             Unique ids of the documents. Default: their numbers.
         titles, dates, labels : iterable, optional
             One for each document.
+        date_order : {"dmy", "mdy", "ymd"}, optional
+            Order of day, month and year in dates such as 02/03/2017. Default: as the other dates tell.
         """
         given = _fields(id=ids, title=titles, date=dates, label=labels)
         fields = {name: as_texts(values) for name, values in given.items()}
-        return cls._assemble(MatrixSource(X, vocabulary, fields), TextRule(stop_words=None))
+        return cls._assemble(MatrixSource(X, vocabulary, fields).with_dates(date_order), TextRule(stop_words=None))
 
     @classmethod
     def from_bow(cls, bags: Iterable[Iterable[tuple[int, float]]], dictionary: Mapping[int, str] | Any) -> Self:
@@ -184,6 +199,7 @@ class Corpus:
         title: str | None = None,
         date: str | None = None,
         label: str | None = None,
+        date_order: Order | None = None,
         vocabulary: str | Path | Iterable[str] | None = None,
         n_jobs: int = 1,
         **options: Unpack[TextOptions],
@@ -199,6 +215,8 @@ class Corpus:
         id, title, date, label : str, optional
             Names of columns, or "none" if there is no such column. Columns that you do not name, including that of
             the text, are guessed from the usual names, and the guess is written to the standard error stream.
+        date_order : {"dmy", "mdy", "ymd"}, optional
+            Order of day, month and year in dates such as 02/03/2017. Default: as the other dates tell.
         vocabulary : path or iterable of str, optional
             The only terms to count, in this order; none of them is dropped. In a file: one term per line.
         n_jobs : int
@@ -207,7 +225,7 @@ class Corpus:
             What counts as a token, and which terms and documents to keep; see ``TextRule``.
         """
         asked = ColumnOptions(text=text, id=id, title=title, date=date, label=label)
-        return cls._assemble(FrameSource(frame, asked), rule_of(options), vocabulary, n_jobs)
+        return cls._assemble(FrameSource(frame, asked).with_dates(date_order), rule_of(options), vocabulary, n_jobs)
 
     @classmethod
     def read(
@@ -240,8 +258,8 @@ class Corpus:
     ) -> Self:
         table, within = term_table(source, rule, given_vocabulary(vocabulary))
         made = assemble(source, within, table, MemorySink(), n_jobs, watch or Notes())
-        stored = rule.to_json() if source.vocabulary is None else None
-        return cls(made.shards, made.sizes, made.vocabulary, tally=made.tally, rule=stored)
+        stored = stored_rule(rule, source)
+        return cls(made.shards, made.sizes, made.vocabulary, tally=made.tally, rule=stored, dates=made.dates)
 
     @classmethod
     def open(cls, directory: str | Path, *, check: bool = False) -> Self:
@@ -270,6 +288,7 @@ class Corpus:
             tally=Tally(**manifest.content["tally"]),
             rule=manifest.content["rule"],
             directory=directory,
+            dates=manifest.dates,
         )
 
     def save(self, directory: str | Path, *, overwrite: bool = False) -> "Corpus":
@@ -283,7 +302,7 @@ class Corpus:
             Whether to replace a corpus that is already there.
         """
         tally = (self.tally or Tally(len(self))).to_json()
-        write_corpus(Path(directory), self._parts(), self.vocabulary, self.rule, tally, overwrite=overwrite)
+        write_corpus(Path(directory), self._parts(), self.vocabulary, self.rule, tally, self.dates, overwrite=overwrite)
         return Corpus.open(directory)
 
     def _parts(self) -> Iterator[Shard]:
@@ -302,7 +321,8 @@ class Corpus:
         if isinstance(rows, int | np.integer):
             raise TypeError("a corpus is indexed by several rows; use corpus.documents[i] for one document")
         chosen = self._rows[rows if isinstance(rows, slice) else as_index(rows)]
-        return Corpus(self._shards, self._sizes, self.vocabulary, rows=chosen, rule=self.rule, directory=self.directory)
+        shards, sizes, terms = self._shards, self._sizes, self.vocabulary
+        return Corpus(shards, sizes, terms, rows=chosen, rule=self.rule, directory=self.directory, dates=self.dates)
 
     @property
     def n_terms(self) -> int:

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
+from diln.corpus.dates import timestamps
 from diln.corpus.shards import FIELDS, Rows, Shard, by_home
 
 
@@ -20,7 +22,8 @@ class Document:
     title, label : str
         As they were given.
     date : str
-        As it was given; ISO 8601 where it was a date and no text.
+        As ISO 8601, as exact as it was given (2017, 2017-03, 2017-03-02, 2017-03-02T10:00:00); times with a zone are
+        in UTC. In corpora built before dates were read, as it was given.
     text : str
         The text, if it was kept.
     """
@@ -83,8 +86,13 @@ class Documents(Sequence[Document]):
 
     @property
     def dates(self) -> list[str]:
-        """Each document's date, as it was given."""
+        """Each document's date, as ISO 8601; see ``Document``."""
         return self._field("date")
+
+    @property
+    def timestamps(self) -> NDArray[np.datetime64]:
+        """Each document's date as NumPy's datetime64 in seconds: the beginning of a year, month or day; NaT if none."""
+        return timestamps(self.dates)
 
     @property
     def labels(self) -> list[str]:

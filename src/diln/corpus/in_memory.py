@@ -67,7 +67,7 @@ class FrameSource(Source):
         self.name = f"{type(frame).__module__.split('.')[0]} frame"
         self.frame = frame
         self.columns, self.notes = choose_columns(list(frame.columns), asked, self.name)
-        self.numbered = self.columns.numbered
+        self.numbered, self.columns_read = self.columns.numbered, self.columns.to_json()
         self.total = len(frame)
 
     def blocks(self) -> Iterator[Block]:
@@ -76,13 +76,11 @@ class FrameSource(Source):
         for first in range(0, self.total, BLOCK_DOCS):
             part = {name: column[first : first + BLOCK_DOCS] for name, column in values.items()}
             self.position = min(first + BLOCK_DOCS, self.total)
-            yield TextBlock(self.columns.documents(first, part, self.position - first))
+            yield TextBlock(self.columns.documents(range(first, self.position), part, f"{self.name}, row"))
 
     def _values(self, name: str) -> list[Any]:
-        named = [column for column in self.frame.columns if str(column) == name]
-        if len(named) > 1:
-            raise SourceError(f"{self.name}: there are {len(named)} columns {name!r}; rename all but one")
-        values: list[Any] = self.frame[named[0]].to_list()
+        column = next(column for column in self.frame.columns if str(column) == name)
+        values: list[Any] = self.frame[column].to_list()
         return values
 
 

@@ -5,11 +5,17 @@ A change here is a change of the format; ``docs/developing.md`` says what goes w
 
 from typing import Any
 
+from diln.corpus.dates import ORDERS
 from diln.corpus.rules import TextRule
 from diln.fields import Field, MismatchError, Record, UnknownError, read, shown
 from diln.files import FILE, VERSIONS
 
 NAMED_WORDS = ("english", "sklearn", "none")
+
+COLUMNS_READ: Record = (
+    Field("text", "texts", "Columns whose texts, joined, were counted"),
+    *(Field(name, "text", f"Column of the {name}", None, null=True) for name in ("id", "title", "date", "label")),
+)
 
 RULE: Record = (
     Field("alphabet", "text", "Which characters are letters", "unicode", choices=("unicode", "ascii")),
@@ -51,6 +57,14 @@ RULE: Record = (
     Field("min_tokens", "whole", "Documents with fewer tokens are dropped", 0, least=0),
     Field("drop_duplicates", "flag", "Whether documents with the text of an earlier one are dropped", False),
     Field("keep_text", "flag", "Whether texts are kept", True),
+    Field(
+        "columns",
+        "record",
+        "Columns, or keys, that documents were read from; null where there were none",
+        None,
+        null=True,
+        of=COLUMNS_READ,
+    ),
 )
 
 TALLY: Record = (
@@ -60,6 +74,7 @@ TALLY: Record = (
     Field("short_dropped", "whole", "Documents dropped that had too few tokens", 0, least=0),
     Field("unknown_tokens", "whole", "Tokens of terms outside a given vocabulary", 0, least=0),
     Field("letters", "whole", "Letters of all texts", 0, least=0),
+    Field("dates_left_out", "whole", "Dates that could not be read, or in more than one way", 0, least=0),
     Field("unreadable", "whole", "Files and folders left out that cannot be read", 0, least=0),
     Field("unspaced_letters", "whole", "Letters of scripts that are written without spaces", 0, least=0),
 )
@@ -86,6 +101,17 @@ MANIFEST: Record = (
     Field("terms", "whole", "Terms", least=0),
     Field("rule", "record", "How text was made into counts; null where counts were given", None, null=True, of=RULE),
     Field("tally", "record", "What happened to the documents on the way", dict, of=TALLY),
+    Field(
+        "dates", "text", "`iso` where dates are ISO 8601; null of schema 1, as given", None, null=True, choices=("iso",)
+    ),
+    Field(
+        "date_order",
+        "text",
+        "Order of day, month and year in dates of numbers, where it is known",
+        None,
+        null=True,
+        choices=ORDERS,
+    ),
     Field("vocabulary", "record", "The file of terms", of=FILE),
     Field("shards", "records", "The shards, in the order of the documents", of=SHARD),
 )
@@ -93,7 +119,7 @@ MANIFEST: Record = (
 COLUMNS = {
     "id": "Tells a document from all others",
     "title": "Its title",
-    "date": "Its date",
+    "date": "Its date: ISO 8601, as exact as it is known (2017, 2017-03, 2017-03-02, 2017-03-02T10:30:15), in UTC",
     "label": "Its label",
     "text": "Its text, where that is kept",
 }

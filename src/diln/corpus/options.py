@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from diln.corpus.readers import ReadOptions, open_source
+from diln.corpus.readers.columns import ColumnsRead
 from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.sources import Source
 from diln.corpus.vocabulary import given_vocabulary
@@ -22,12 +23,17 @@ class Opened(NamedTuple):
     text: TextOptions
 
 
-def open_with(source: str | Path | Source, options: CorpusOptions) -> Opened:
-    """Open a source, and keep apart what is said about its reading and about its text."""
+def open_with(source: str | Path | Source, options: CorpusOptions, columns: ColumnsRead | None = None) -> Opened:
+    """Open a source, and keep apart what is said about its reading and about its text.
+
+    ``columns`` are those that earlier documents were read from; they are looked for first.
+    """
     said: dict[str, Any] = dict(options)
     read: dict[str, Any] = {key: said.pop(key) for key in ReadOptions.__annotations__ if key in said}
     vocabulary, text = given_vocabulary(read.pop("vocabulary", None)), cast(TextOptions, said)
     if not isinstance(source, Source):
+        if columns is not None:
+            read.setdefault("columns", columns)
         return Opened(open_source(source, **{**read, "vocabulary": vocabulary}), vocabulary, text)
     if read:
         raise SourceError(f"{source.name}: is no file; leave out what says how to read one ({', '.join(sorted(read))})")
@@ -41,3 +47,13 @@ def rule_of(text: TextOptions) -> TextRule:
         known = sorted(CorpusOptions.__annotations__)
         raise TypeError(f"there is no option {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     return TextRule(**text)
+
+
+def stored_rule(rule: TextRule, source: Source) -> dict[str, Any] | None:
+    """What is kept of how a source's text was counted, and of which columns it was read from; None for counts."""
+    return {**rule.to_json(), "columns": source.columns_read} if source.vocabulary is None else None
+
+
+def columns_of(stored: dict[str, Any] | None) -> ColumnsRead | None:
+    """The columns that documents were read from, of a stored rule."""
+    return None if stored is None else stored.get("columns")

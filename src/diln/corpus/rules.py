@@ -136,7 +136,8 @@ class TextRule:
             made = "with its own rule" if tokenizer is not None else f"with the tokenizer {values['tokenizer']!r}"
             say = "leave tokenizer out" if tokenizer is not None else "give it again as tokenizer="
             raise SourceError(f"the corpus was built {made}; {say}")
-        return cls(**{**values, "tokenizer": tokenizer, "ngram_range": tuple(values["ngram_range"])})
+        own = {name: value for name, value in values.items() if name != "columns"}
+        return cls(**{**own, "tokenizer": tokenizer, "ngram_range": tuple(values["ngram_range"])})
 
 
 def _check_pattern(pattern: str) -> None:

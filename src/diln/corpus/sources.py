@@ -1,16 +1,17 @@
 """What every origin of documents has in common: it yields blocks, and a block can be counted anywhere."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diln.corpus.counting import Counts, count_texts, count_tokens
+from diln.corpus.dates import Order, check_order
 from diln.corpus.rules import TextRule
 from diln.corpus.strings import ENCODING, ERRORS, Strings
 
@@ -69,7 +70,14 @@ class Source(ABC):
     total: int = 0  # how much there is to read, in units of ``position``; 0 when not known
     position: int = 0  # how much has been read
     unreadable: int = 0  # files and folders that are left out, because they cannot be read
+    date_order: Order | None = None  # of day, month and year in dates of numbers, where it is given
+    columns_read: dict[str, Any] | None = None  # which columns are the text, the id and so on, where there are columns
     notes: tuple[str, ...] = ()  # what was guessed, for the user to see
+
+    def with_dates(self, order: Order | None) -> Self:
+        """The same source, with the order of day, month and year in dates of numbers; None where it is not given."""
+        self.date_order = check_order(order)
+        return self
 
     @abstractmethod
     def blocks(self) -> Iterator[Block]:
@@ -136,13 +144,26 @@ def as_text(value: Any) -> str:
         return value.isoformat().removesuffix("T00:00:00")
     if isinstance(value, date):
         return value.isoformat()
+    if isinstance(value, np.datetime64):
+        return "" if np.isnat(value) else str(value.astype("datetime64[s]")).removesuffix("T00:00:00")
     if isinstance(value, bytes):
         return value.decode(ENCODING, "replace")
     if hasattr(value, "tolist") and not isinstance(value, Sequence):  # a numpy array in a frame's cell, or a scalar
         return as_text(value.tolist())
     if isinstance(value, Sequence):
         return "\n".join(as_text(part) for part in value)
+    if isinstance(value, Mapping) and len(value) == 1 and str(next(iter(value))).startswith("$"):
+        return as_text(next(iter(value.values())))  # as MongoDB writes ids and dates: {"$oid": "5f1d"}
     return str(value)
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is text, a number, missing, or a list of such; an object's keys and truths are no words of it."""
+    if hasattr(value, "tolist") and not isinstance(value, Sequence):
+        value = value.tolist()
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return all(map(is_text, value))
+    return not isinstance(value, bool | Mapping)
 
 
 def as_texts(values: Iterable[Any]) -> list[str]:

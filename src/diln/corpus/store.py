@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import diln.files
+from diln.corpus.dates import DateForm
 from diln.corpus.layout import manifest_content
 from diln.corpus.shards import Shard
 from diln.corpus.stored import check_array, check_different, check_rows, check_strings
@@ -91,6 +92,11 @@ class Manifest:
     def shards(self) -> list[dict[str, Any]]:
         """Name, number of documents, and files of each shard."""
         return list(self.content["shards"])
+
+    @property
+    def dates(self) -> DateForm:
+        """How dates are kept."""
+        return DateForm(self.content.get("date_order"), self.content.get("dates") is None)
 
 
 def read_manifest(directory: Path) -> Manifest:
@@ -229,6 +235,7 @@ def commit(
     vocabulary: list[str],
     rule: dict[str, Any] | None,
     tally: dict[str, int],
+    dates: DateForm,
 ) -> None:
     """Write the vocabulary and then the manifest: from here on the shards are the corpus."""
     name = f"g{generation:04}-vocabulary.json"
@@ -242,6 +249,8 @@ def commit(
         "terms": len(vocabulary),
         "rule": rule,
         "tally": tally,
+        "dates": None if dates.as_given else "iso",
+        "date_order": dates.order,
         "vocabulary": {"file": name, **entry},
         "shards": shards,
     }
@@ -268,6 +277,7 @@ def write_corpus(
     vocabulary: list[str],
     rule: dict[str, Any] | None,
     tally: dict[str, int],
+    dates: DateForm,
     *,
     overwrite: bool,
 ) -> None:
@@ -276,4 +286,4 @@ def write_corpus(
         generation = next_generation(directory)
         names = (shard_name(generation, number) for number in count())
         entries = [write_shard(directory, name, shard) for name, shard in zip(names, shards, strict=False)]
-        commit(held, generation, entries, vocabulary, rule, tally)
+        commit(held, generation, entries, vocabulary, rule, tally, dates)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from diln.corpus.corpus import Corpus
+from diln.corpus.dates import iso
 
 SHOWN = 15
 LOOKED_AT_ONCE = 16_384  # documents
@@ -27,7 +28,9 @@ class CorpusSummary:
     fields : list of str
         Which of id, title, date, label and text are known for at least some documents.
     dates : list of str
-        The first and the last date, sorted as text; empty if none is known.
+        The first and the last date; empty if none is known.
+    undated : int
+        Documents without a date.
     labels, terms : dict of int
         The 15 most frequent labels or terms, with their numbers of documents.
     n_labels : int
@@ -45,6 +48,7 @@ class CorpusSummary:
     tokens_per_document: dict[str, float]
     fields: list[str]
     dates: list[str]
+    undated: int
     labels: dict[str, int]
     n_labels: int
     terms: dict[str, int]
@@ -64,10 +68,12 @@ def summarise(corpus: Corpus) -> CorpusSummary:
     top = sorted(range(corpus.n_terms), key=lambda term: (-frequency[term], corpus.vocabulary[term]))[:SHOWN]
     labels: Counter[str] = Counter()
     dates: list[str] = []
+    undated = 0
     for first in range(0, len(corpus), LOOKED_AT_ONCE):
         some = corpus[first : first + LOOKED_AT_ONCE].documents
         labels.update(label for label in some.labels if label)
-        dates = sorted(date for date in (*dates, *some.dates) if date)
+        dates = sorted((date for date in (*dates, *some.dates) if date), key=_when)
+        undated += sum(not date for date in some.dates)
         dates = [dates[0], dates[-1]] if dates else []
     return CorpusSummary(
         documents=len(corpus),
@@ -77,9 +83,15 @@ def summarise(corpus: Corpus) -> CorpusSummary:
         tokens_per_document=dict(zip(("min", "25%", "median", "75%", "max"), quartiles.tolist(), strict=True)),
         fields=list(documents.fields),
         dates=dates,
+        undated=undated,
         labels=dict(labels.most_common(SHOWN)),
         n_labels=len(labels),
         terms={corpus.vocabulary[term]: int(frequency[term]) for term in top},
         tally=None if corpus.tally is None else corpus.tally.to_json(),
         rule=corpus.rule,
     )
+
+
+def _when(date: str) -> tuple[str, str]:
+    """For sorting dates: those that were kept as they were given, and tell nothing, are last."""
+    return iso(date) or "~", date

@@ -55,6 +55,8 @@ class Tally:
         Letters of all texts; 0 if a pattern or a tokenizer finds the tokens.
     unspaced_letters : int
         Letters of scripts written without spaces, which need a tokenizer.
+    dates_left_out : int
+        Dates that could not be read, or in more than one way.
     unreadable : int
         Files and folders left out because they cannot be read (``skip_unreadable``).
     """
@@ -66,6 +68,7 @@ class Tally:
     unknown_tokens: int = 0
     letters: int = 0
     unspaced_letters: int = 0
+    dates_left_out: int = 0
     unreadable: int = 0
 
     def to_json(self) -> dict[str, int]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Unpack
 
+from diln.corpus.dates import Order
 from diln.corpus.readers.bags import LdacSource, UciSource, npz_source
 from diln.corpus.readers.columns import ColumnOptions
 from diln.corpus.readers.folder import FolderSource
@@ -47,6 +48,11 @@ class ReadOptions(ColumnOptions, total=False):
         What separates the columns of a .csv file; by default the one of , ; tab and | that its first line has most of.
     encoding : str
         Encoding of the text, "utf-8" by default.
+    columns : dict, optional
+        Columns that earlier documents were read from (``corpus.rule["columns"]``): they are looked for before any
+        guess, and those of the text must be there.
+    date_order : {"dmy", "mdy", "ymd"}, optional
+        Order of day, month and year in dates such as 02/03/2017; by default as the other dates of the column tell.
     errors : {"strict", "replace", "ignore"}
         What to do with bytes that are not text.
     skip_unreadable : bool
@@ -61,6 +67,7 @@ class ReadOptions(ColumnOptions, total=False):
     encoding: str
     errors: Errors
     skip_unreadable: bool
+    date_order: Order | None
     vocabulary: str | Path | Iterable[str] | None
 
 
@@ -69,7 +76,10 @@ def open_source(path: str | Path, **options: Unpack[ReadOptions]) -> Source:
 
     A source of counts takes the vocabulary as the names of its terms; one of texts leaves it to who counts them.
     """
-    path = Path(path)
+    return _open(Path(path), options).with_dates(options.get("date_order"))
+
+
+def _open(path: Path, options: ReadOptions) -> Source:
     if not path.exists():
         raise SourceError(f"{path}: there is no such file or folder; check the path")
     kind = options.get("format") or detect_format(path)

@@ -33,12 +33,15 @@ class JsonBlock(Block):
         numbers = []
         for number, line in self.lines.numbered():
             records.append(parse_record(line, number, self.lines))
-            numbers.append(str(number))
+            numbers.append(number)
         values = {name: [record.get(name) for record in records] for name in self.columns.needed()}
-        documents = self.columns.documents(self.lines.first, values, len(records))
-        if self.columns.numbered:
-            documents.fields["id"] = numbers
-        return documents
+        try:
+            return self.columns.documents(numbers, values, f"{self.lines.path}, line")
+        except RecursionError:
+            raise SourceError(
+                f"{self.lines.path}, lines {numbers[0]} to {numbers[-1]}: a value has too many lists in lists; "
+                "give strings"
+            ) from None
 
 
 def parse_record(line: str, number: int, lines: Lines) -> dict[str, Any]:
@@ -68,7 +71,7 @@ class JsonLinesSource(Source):
         self.reader = reader
         self.total = reader.total
         self.columns, self.notes = choose_columns(self._first_keys(), asked, self.name)
-        self.numbered = self.columns.numbered
+        self.numbered, self.columns_read = self.columns.numbered, self.columns.to_json()
 
     def _first_keys(self) -> list[str]:
         for lines in self.reader.blocks(LOOKED_AT):

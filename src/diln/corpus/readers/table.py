@@ -27,7 +27,7 @@ class CsvSource(Source):
         if not self.header:
             raise SourceError(f"{self.name}: the first line names no columns; start the file with a line of names")
         self.columns, self.notes = choose_columns(self.header, asked, self.name)
-        self.numbered = self.columns.numbered
+        self.numbered, self.columns_read = self.columns.numbered, self.columns.to_json()
 
     def _text_lines(self, size: int | None = None) -> Iterator[str]:
         for lines in self.reader.blocks(size):
@@ -70,7 +70,7 @@ class CsvSource(Source):
                 size += sum(map(len, row))
             if block and (row is None or size >= BLOCK_BYTES or len(block) >= BLOCK_DOCS):
                 values = {name: [row[place] for row in block] for name, place in places.items()}
-                yield TextBlock(self.columns.documents(first, values, len(block)))
+                yield TextBlock(self.columns.documents(range(first, first + len(block)), values, f"{self.name}, row"))
                 first += len(block)
                 block, size = [], 0
 
@@ -93,14 +93,15 @@ class ParquetSource(Source):
         self.file = _open_parquet(path)
         self.total = self.file.metadata.num_rows
         self.columns, self.notes = choose_columns(self.file.schema_arrow.names, asked, self.name)
-        self.numbered = self.columns.numbered
+        self.numbered, self.columns_read = self.columns.numbered, self.columns.to_json()
 
     def blocks(self) -> Iterator[Block]:
         """Rows in blocks of bounded size."""
         batches = self.file.iter_batches(self.BATCH, columns=self.columns.needed())
         while (batch := _next_batch(batches, self.path)) is not None:
             values = batch.to_pydict()
-            documents = self.columns.documents(self.position + 1, values, batch.num_rows)
+            numbers = range(self.position + 1, self.position + 1 + batch.num_rows)
+            documents = self.columns.documents(numbers, values, f"{self.name}, row")
             self.position += batch.num_rows
             yield TextBlock(documents)
 

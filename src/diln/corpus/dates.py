@@ -1,0 +1,268 @@
+"""Dates as people write them, to ISO 8601.
+
+In 02/03/2017 nothing tells the day from the month. Such a date is read only where the order is given, or settled by the
+other dates of the column: 17/11/2016 has the day first. Nothing is guessed.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diln.corpus.strings import Strings
+from diln.errors import SourceError
+
+Order = Literal["dmy", "mdy", "ymd"]
+ORDERS: tuple[Order, ...] = get_args(Order)
+LONGEST_DATE = 64  # characters
+PIVOT = 69  # a year of two digits from here on is of the 20th century, as POSIX has it
+FIRST_EPOCH, LAST_EPOCH = 10**8, 19 * 10**8  # seconds: from here on ten digits could also be year, month, day and hour
+EXAMPLES = 3
+
+MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan januar janvier enero gennaio janeiro januari",
+            "february feb februar février febrero febbraio fevereiro februari",
+            "march mar märz mars marzo março maart",
+            "april apr avril abril aprile",
+            "may mai mayo maggio maio mei",
+            "june jun juni juin junio giugno junho",
+            "july jul juli juillet julio luglio julho",
+            "august aug août agosto augustus",
+            "september sep sept septembre septiembre settembre setembro",
+            "october oct oktober octobre octubre ottobre outubro",
+            "november nov novembre noviembre novembro",
+            "december dec dezember décembre diciembre dicembre dezembro",
+        ),
+        1,
+    )
+    for name in names.split()
+}
+WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+ZONES = {"Z": 0, "UT": 0, "UTC": 0, "GMT": 0}  # hours; and those of RFC 2822:
+ZONES |= {"EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7}
+
+_WORD = r"(?P<month>[^\W\d_]+)"
+_CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d+)?)?(?:\s*(?P<half>[ap])\.?m\.?)?"
+_ZONE = r"(?:\s*(?P<zone>[A-Z]{1,3})?(?P<shift>[+-]\d\d:?\d\d)?)?"
+_TAIL = rf"(?:(?:T|,?\s+)(?:at\s+)?{_CLOCK}{_ZONE})?"
+_YEAR = r"(?P<year>\d{4})"
+_DAY = r"(?P<day>\d{1,2})"
+_NUMBERS = re.compile(rf"(\d{{1,4}})([./-])\s?(\d{{1,2}})\2\s?(\d{{1,4}}){_TAIL}", re.IGNORECASE)
+_ISO = re.compile(r"\d{4}(-[\dW]|W|\d{4}T)")
+_EPOCH = re.compile(r"(\d{9,10}|\d{13})(?:\.\d+)?")
+_WITH_WORDS = [
+    re.compile(form + _TAIL, re.IGNORECASE)
+    for form in (
+        rf"{_DAY}(?:st|nd|rd|th|er|\.|º)?[\s/-](?:(?:of|de)\s)?{_WORD}\.?,?[\s/-](?:de\s)?{_YEAR}",
+        rf"{_WORD}\.?[\s-]{_DAY}(?:st|nd|rd|th)?,?\s{_YEAR}",
+        rf"{_YEAR}[\s/-]{_WORD}[\s/-]{_DAY}",
+        rf"{_YEAR}\s?年\s?(?P<number>\d{{1,2}})\s?月\s?{_DAY}\s?日",
+    )
+]
+_CTIME = re.compile(rf"{_WORD}\s{_DAY}\s{_CLOCK}{_ZONE}\s{_YEAR}", re.IGNORECASE)  # as in Unix and X (Twitter)
+_MONTH = [
+    re.compile(form)
+    for form in (rf"{_YEAR}[./-](?P<number>\d\d?)", rf"(?P<number>\d\d?)[./-]{_YEAR}", rf"{_WORD}\.?,?[\s/-]{_YEAR}")
+]
+
+
+@lru_cache(4096)
+def iso(text: str, order: Order | None = None) -> str:
+    """A date as ISO 8601, as exact as it was given: a year, a month, a day, or a time, without its zone in UTC.
+
+    Nothing if it cannot be read, or could be two dates.
+    """
+    text = " ".join(text.split())
+    if not text or len(text) > LONGEST_DATE:
+        return ""
+    return _plain(text) or _numbers(text, order) or _words(text)
+
+
+def _plain(text: str) -> str:
+    """Dates that are written in one way by everyone: ISO 8601, digits only, a month and a year."""
+    try:
+        if found := _EPOCH.fullmatch(text):
+            return _epoch(int(found[1]))
+        if text.isdecimal():
+            return _digits(text) if text.isascii() else ""
+        for form in _MONTH[:2]:
+            if found := form.fullmatch(text):
+                return _of_month(found, int(found["number"]))
+        return _canonical(datetime.fromisoformat(text)) if _ISO.match(text) else ""
+    except (ValueError, OverflowError):
+        return ""
+
+
+def _digits(text: str) -> str:
+    if len(text) == 4 and text[0] in "12":
+        return text
+    forms = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
+    return _canonical(datetime.strptime(text, forms[len(text)])) if len(text) in forms else ""
+
+
+def _epoch(number: int) -> str:
+    seconds = number // 1000 if number >= 10**12 else number
+    return _canonical(datetime.fromtimestamp(seconds, UTC)) if FIRST_EPOCH <= seconds < LAST_EPOCH else ""
+
+
+def _numbers(text: str, order: Order | None) -> str:
+    readings = _readings(text)
+    if order in readings:
+        return readings[order]
+    found = set(readings.values())
+    return found.pop() if len(found) == 1 and order in (None, "ymd") else ""  # a year in full at the end is no ymd
+
+
+@lru_cache(4096)
+def _readings(text: str) -> dict[Order, str]:
+    """A date of three numbers in every order in which it is one; where the year is known to be first, in all."""
+    found = _NUMBERS.fullmatch(text)
+    if found is None:
+        return {}
+    first, last = found[1], found[4]
+    if len(first) == 4:
+        year_first = _made(found, int(first), int(found[3]), int(last))
+        return dict.fromkeys(ORDERS, year_first) if year_first else {}
+    if len(first) > 2 or len(last) == 3:
+        return {}
+    orders = ORDERS[:2] if len(last) == 4 else ORDERS
+    every: dict[Order, str] = {}
+    for order in orders:
+        parts = dict(zip(order, (first, found[3], last), strict=True))
+        year = int(parts["y"]) if len(last) == 4 else _century(int(parts["y"]))
+        if made := _made(found, year, int(parts["m"]), int(parts["d"])):
+            every[order] = made
+    return every
+
+
+def _century(year: int) -> int:
+    return year + (1900 if year >= PIVOT else 2000)
+
+
+def _made(found: "re.Match[str]", year: int, month: int, day: int) -> str:
+    try:
+        return _canonical(_with_time(found, date(year, month, day)))
+    except (ValueError, OverflowError):
+        return ""
+
+
+def _words(text: str) -> str:
+    """Dates with the name of a month, and those of East Asia."""
+    first, _, rest = text.partition(" ")
+    if rest and first.lower()[:3] in WEEKDAYS and first.rstrip(".,").isalpha():
+        text = rest
+    for form in (*_WITH_WORDS, _CTIME):
+        if (found := form.fullmatch(text)) and (month := _month(found)):
+            return _made(found, int(found["year"]), month, int(found["day"]))
+    if (found := _MONTH[2].fullmatch(text)) and (month := _month(found)):
+        return _of_month(found, month)
+    return ""
+
+
+def _of_month(found: "re.Match[str]", month: int) -> str:
+    return date(int(found["year"]), month, 1).isoformat()[:7] if found["year"] != "0000" else ""
+
+
+def _month(found: "re.Match[str]") -> int:
+    parts = found.groupdict()
+    return int(parts["number"]) if "number" in parts else MONTHS.get(parts["month"].lower(), 0)
+
+
+def _with_time(found: "re.Match[str]", day: date) -> datetime:
+    hour, minute, second = (int(found[name] or 0) for name in ("hour", "minute", "second"))
+    if half := found["half"]:
+        if not 1 <= hour <= 12:
+            raise ValueError(hour)
+        hour = hour % 12 + (12 if half.lower() == "p" else 0)
+    zone, shift = found["zone"], found["shift"]
+    if zone and zone.upper() not in ZONES:
+        raise ValueError(zone)
+    away = timedelta(hours=ZONES.get((zone or "Z").upper(), 0))
+    if shift:
+        sign = -1 if shift[0] == "-" else 1
+        away += sign * timedelta(hours=int(shift[1:3]), minutes=int(shift[-2:]))
+    return datetime(day.year, day.month, day.day, hour, minute, second) - away
+
+
+def _canonical(when: datetime) -> str:
+    """In UTC where there is a zone, in whole seconds; midnight is the whole day."""
+    plain = when.astimezone(UTC).replace(tzinfo=None) if when.tzinfo is not None else when
+    return plain.replace(microsecond=0).isoformat().removesuffix("T00:00:00")
+
+
+def check_order(order: str | None) -> Order | None:
+    """The order, which must be one of three, or None."""
+    if order is not None and order not in ORDERS:
+        raise SourceError(f"date_order is {order!r}; use one of {', '.join(ORDERS)}")
+    return order
+
+
+def orders_seen(texts: Iterable[str]) -> frozenset[frozenset[Order]]:
+    """In which orders dates of three numbers can be read: what some documents say of the order in a column."""
+    several = (
+        frozenset(_readings(" ".join(text.split()))) for text in dict.fromkeys(texts) if len(text) <= LONGEST_DATE
+    )
+    return frozenset(orders for orders in several if orders)
+
+
+def settled(seen: Iterable[frozenset[Order]]) -> Order | None:
+    """The one order in which all dates of a column can be read, if there is one."""
+    left = frozenset(ORDERS).intersection(*seen)
+    return next(iter(left)) if len(left) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class DateForm:
+    """How the dates of a corpus are kept.
+
+    Attributes
+    ----------
+    order : {"dmy", "mdy", "ymd"} or None
+        Order of day, month and year in dates of numbers; None where nothing tells.
+    as_given : bool
+        Whether dates are the texts that were given, as in corpora of old, and not ISO 8601.
+    """
+
+    order: Order | None = None
+    as_given: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Dates of a column that were left out: how many could be two dates, how many could not be read, and the first."""
+
+    ambiguous: int = 0
+    unknown: int = 0
+    examples: dict[bool, list[str]] = field(default_factory=dict)  # of ambiguous ones (True) and of others
+
+    def __add__(self, other: "Unread") -> "Unread":
+        both = {
+            kind: list(dict.fromkeys((*self.examples.get(kind, ()), *other.examples.get(kind, ()))))[:EXAMPLES]
+            for kind in (True, False)
+        }
+        return Unread(self.ambiguous + other.ambiguous, self.unknown + other.unknown, both)
+
+
+def iso_column(column: Strings, order: Order | None) -> tuple[Strings, Unread]:
+    """The column with dates as ISO 8601, and what is left out of it."""
+    given = list(column)
+    read = {text: iso(text, order) for text in dict.fromkeys(given)}
+    left_out = Counter(text for text in given if not read[text] and not text.isspace() and text)
+    doubtful = {text: len(_readings(" ".join(text.split()))) > 1 for text in left_out if len(text) <= LONGEST_DATE}
+    ambiguous = sum(number for text, number in left_out.items() if doubtful.get(text))
+    examples = {kind: [t for t in left_out if doubtful.get(t, False) is kind][:EXAMPLES] for kind in (True, False)}
+    return Strings.pack(map(read.__getitem__, given)), Unread(ambiguous, left_out.total() - ambiguous, examples)
+
+
+def timestamps(texts: Iterable[str]) -> NDArray[np.datetime64]:
+    """Dates as numbers of seconds that NumPy calculates with: the beginning of a year or month, NaT for none."""
+    return np.array([iso(text) or "NaT" for text in texts], "datetime64[s]")
