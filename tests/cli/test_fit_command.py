@@ -228,7 +228,7 @@ BAD = {
     "bad prior of correlations": (["--model", "ctm", "--covariance-prior", 0], "--covariance-prior is 0.0; give a"),
     "CTM of any number of topics": (["--model", "ctm", "--topics", "auto"], "--topics is 'auto'; give a whole number"),
     "no topics": (["--topics", 0], "--topics is 0; give a whole number from 1 on"),
-    "too many topics": (["--topics", 10**14], "sampling takes 65,520 at most"),
+    "too many topics": (["--topics", 10**14], "; give a whole number from 1 to 65,520"),
     "topics that are no number": (["--topics", "few"], "'few' is neither a whole number nor auto"),
     "LDA of any number of topics": (["--model", "lda", "--topics", "auto"], "--topics is 'auto'; give a whole number"),
     "learned by sampling": (
@@ -248,7 +248,7 @@ BAD = {
     "resumed bound": ([*BOUND, "--resume"], "--resume is for --inference sampling, and it is variational"),
     "bad time": (["--max-time", 0], "--max-time is 0.0; give a number above 0"),
     "bad interval": (["--checkpoint-every", -1], "--checkpoint-every"),
-    "bad prior": (["--topic-prior", -1], "--topic-prior is -1.0; give a number above 0"),
+    "bad prior": (["--topic-prior", -1], "--topic-prior is -1.0; give a number from 1e-09 to 1e+06"),
     "bad decay": (["--decay", 0.4], "--decay is 0.4"),
     "bad passes": (["--passes", 0], "--passes is 0"),
     "bad batch size": (["--batch-size", 0], "--batch-size is 0"),
@@ -310,13 +310,21 @@ def test_folders_made_for_what_then_fails_are_removed(command, shelf, tmp_path):
 
 
 @pytest.mark.parametrize("number", [10**14, 10**30])
-@pytest.mark.parametrize("options", [["--dims"], [*BOUND, "--dims"], [*BOUND, "--topics"]], ids=" ".join)
-def test_more_than_memory_holds_is_said_before_fitting(options, number, shelf, tmp_path):
+@pytest.mark.parametrize("options", [["--dims"], [*BOUND, "--dims"], ["--topics"], [*BOUND, "--topics"]], ids=" ".join)
+def test_more_than_makes_sense_is_said_before_fitting(options, number, shelf, tmp_path):
     done = diln("fit", shelf / "corpus", "-o", tmp_path / "a" / "b", *options, number)
-    assert (done.code, done.out) == (1, "")
-    assert done.err.startswith("error: there is not enough memory")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: {options[-1]} is ")
     assert done.err.count("\n") == 1
     assert not any(tmp_path.iterdir())
+
+
+def test_more_dimensions_than_documents_are_refused_at_once(tmp_path):
+    (tmp_path / "two.txt").write_text("red fox and dog\nblack cat and dog\n")
+    done = diln("fit", tmp_path / "two.txt", "-o", tmp_path / "model", "--dims", 1000)
+    assert done.code == 2
+    assert "--dims is 1,000; more than there are topics or documents would be empty: give 20 or fewer" in done.err
+    assert not (tmp_path / "model").exists()
 
 
 def test_where_no_model_can_be_written_is_said_before_fitting(shelf, tmp_path):

@@ -159,7 +159,14 @@ def test_diln_without_dimensions_is_refused_with_a_hint():
         ("alpha_prior", (1.0, 0.0)), ("alpha_prior", (1, 2, 3)), ("n_components", 65_521), ("max_time", 0),
         ("n_states", 0), ("keep_states", -1), ("n_chains", 0),
         ("warm_up", -1), ("omega", "none"), ("weight_rate", 0), ("topic_word_prior", "learned"),
-        ("location_variance", "learned"),
+        ("location_variance", "learned"), ("n_components", 10**9), ("n_components", 10**400), ("n_dims", 1001),
+        ("n_dims", 31), ("max_iter", 10**12), ("batch_size", 10**12), ("n_chains", 10**6), ("n_states", 10**12),
+        ("keep_states", 10**9), ("warm_up", 10**12), ("max_doc_update_iter", 10**12), ("random_state", 2**128),
+        ("random_state", 10**400), ("tol", np.nan), ("tol", np.inf), ("topic_word_prior", 1e300),
+        ("topic_word_prior", 1e-300), ("location_variance", 1e10), ("total_samples", 1e300), ("total_samples", 1e-300),
+        ("alpha_prior", (1e30, 1.0)), ("weight_rate", 1e-300), ("max_time", np.nan), ("learning_offset", 1e300),
+        ("n_components", np.arange(3)), ("topic_word_prior", [1.0]), ("omega", []),
+        ("max_iter", "3"), ("tol", "1"), ("n_jobs", "2"), ("n_jobs", 1.5),
     ],
 )  # fmt: skip
 def test_parameters_that_make_no_sense_are_refused_by_name(name, value):
@@ -167,9 +174,45 @@ def test_parameters_that_make_no_sense_are_refused_by_name(name, value):
         small(DILN, **{name: value}).fit(COUNTS)
 
 
+@pytest.mark.parametrize("inference", ["sampling", "variational"])
+@pytest.mark.parametrize(
+    ("model", "given"),
+    [
+        (CTM, {"n_components": 65_520}), (DILN, {"n_components": 65_520, "n_dims": 1000}),
+        (LDA, {"n_components": 10**6}),
+    ],
+)  # fmt: skip
+def test_a_model_that_no_machine_holds_is_refused_before_memory_is_taken(model, inference, given, monkeypatch):
+    monkeypatch.setattr("diln.models.size.memory", lambda: 16e9)
+    learning = {"learning_method": "online"} if model is DILN else {}
+    for door in ("fit", "partial_fit"):
+        with pytest.raises(
+            ValueError, match=r"n_components (of 65,520 .* GB of memory, and there is 16 GB|is 1,000,000)"
+        ):
+            getattr(small(model, inference, **given, **learning), door)(np.tile(COUNTS, (40, 1)))
+
+
+def test_an_inference_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="inference is \\['sampling'\\]; give 'sampling', 'variational'"):
+        LDA(inference=["sampling"]).fit(COUNTS)
+
+
+def test_the_largest_variance_gives_lifts_that_are_numbers():
+    fitted = small(DILN, "variational", location_variance=1000, max_iter=6).fit(COUNTS)
+    assert np.isfinite(fitted.topic_lift_).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("mean_change_tol", 1), ("tol", np.float32(0.5)), ("max_iter", np.int8(3))]
+)
+def test_numbers_are_used_in_one_type(name, value):
+    given = small(DILN, **{name: value})._parameters().values[name]
+    assert type(given) is (int if name == "max_iter" else float)
+
+
 @each_way
 def test_a_covariance_has_an_inverse_from_the_least_prior_on(inference):
-    with pytest.raises(ValueError, match=r"covariance_prior is 1e-15; give a number from 0\.001 on"):
+    with pytest.raises(ValueError, match=r"covariance_prior is 1e-15; give a number from 0\.001 to 1e\+09"):
         small(CTM, inference, covariance_prior=1e-15).fit(COUNTS)
     for counts, size in ((COUNTS, 1), (COUNTS, 5), (COUNTS[:2], 30)):
         fitted = small(CTM, inference, n_components=size, covariance_prior=1e-3, max_iter=30).fit(counts)

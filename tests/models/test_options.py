@@ -11,7 +11,8 @@ from sklearn.base import clone
 import diln
 from diln import CTM, DILN, HDP, LDA, Sampling, Variational, simulate
 from diln.files import write_manifest
-from diln.models import fitting, parameters, sampling
+from diln.inference.sampling import tokens
+from diln.models import fitting, options, parameters, sampling
 from diln.models.base import ESTIMATORS
 from diln.models.checkpoints import Checkpoints, as_now, fingerprint
 from diln.models.checks import ParameterError
@@ -38,6 +39,10 @@ def test_every_option_is_described_in_sentences_in_the_docstring(owner):
         assert described(one) in text, one.name
         assert about_of(one).text.endswith("."), one.name
         assert about_of(one).more == "" or about_of(one).more.endswith("."), one.name
+
+
+def test_there_are_as_many_topics_as_a_token_has_numbers_for():
+    assert options.MOST_TOPICS == tokens.MOST_TOPICS
 
 
 @pytest.mark.parametrize("model", ALL[:4])

@@ -156,7 +156,6 @@ def _fit(
             f"--init is a model of {len(start):,} terms that are not the {corpus.n_terms:,} of the documents; count "
             "them with --vocabulary, or fit both on one corpus"
         )
-    _check_memory(parameters, corpus)
     with FitLine(course(parameters, len(corpus), corpus.n_tokens), quiet=quiet) as line:
         return fit(parameters, CorpusRows(corpus), corpus.vocabulary, line, checkpoints)
 
@@ -173,21 +172,6 @@ def course(parameters: "Parameters", n_docs: int, n_tokens: float) -> Course:
     if method == "online":
         return Steps(plan, n_docs, parameters.epochs, chains=parameters.n_chains)
     return Sweeps(plan, n_docs, method, parameters.n_chains)
-
-
-def _check_memory(parameters: "Parameters", corpus: "Corpus") -> None:
-    """Raise if there is no room for what is known of topics and documents: better known before the fit than amid it."""
-    import numpy as np
-
-    from diln.models.sampling import start_size
-
-    sampled = parameters.inference == "sampling"
-    topics = start_size(parameters, corpus.n_tokens) if sampled else parameters.truncation
-    numbers = topics * (corpus.n_terms + parameters.topic_numbers) + len(corpus) * parameters.document_numbers
-    try:
-        np.empty(numbers)
-    except (ValueError, OverflowError):  # more than any machine has
-        raise MemoryError from None
 
 
 def _report(fitted: "Fitted", corpus: "Corpus", output: Path, seconds: float, json: bool) -> None:

@@ -4,6 +4,8 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
+SMALL, LARGE = 1e-9, 1e6  # between which priors give numbers, in single precision too
+
 
 class ParameterError(ValueError):
     """A parameter has a value that makes no sense: ``name`` says which, ``problem`` what is wrong and what to do."""
@@ -16,10 +18,12 @@ class ParameterError(ValueError):
         return f"{self.name} {self.problem}"
 
 
-def check_whole(name: str, value: Any, least: float, others: str = "") -> None:
+def check_whole(name: str, value: Any, least: float, others: str = "", most: float | None = None) -> None:
     """Raise unless the value is a whole number from ``least`` on; ``others`` says what else may be given."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise ParameterError(name, f"is {value!r}; give a whole number from {least} on{others}")
+    if most is not None and value > most:
+        raise ParameterError(name, f"is {_shown(value)}; give a whole number from {least} to {most:,}{others}")
 
 
 def check_number(
@@ -29,13 +33,18 @@ def check_number(
     known = not isinstance(value, bool) and isinstance(value, Real) and isfinite(value)
     if known and (value > 0 if least is None else value >= least) and (most is None or value <= most):
         return
-    lower = "above 0" if least is None else f"from {least} on" if most is None else f"from {least} to {most}"
+    lower = "above 0" if least is None else f"from {least:g} on" if most is None else f"from {least:g} to {most:g}"
     raise ParameterError(name, f"is {value!r}; give a number {lower}{others}")
+
+
+def _shown(value: Any) -> str:
+    """A large whole number, of any number of digits."""
+    return f"{value:,}" if value < 10**30 else "far too large"
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Raise unless the value is one of these."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ParameterError(name, f"is {value!r}; give {' or '.join(repr(one) for one in choices)}")
 
 
@@ -43,8 +52,10 @@ def as_pair(name: str, value: Any) -> tuple[float, float]:
     """Shape and rate of a gamma distribution; raise unless they are positive numbers."""
     try:
         shape, rate = value
-        check_number(name, shape)
-        check_number(name, rate)
+        check_number(name, shape, SMALL, LARGE)
+        check_number(name, rate, SMALL, LARGE)
     except (TypeError, ValueError):
-        raise ParameterError(name, f"is {value!r}; give (shape, rate) of a gamma distribution, both above 0") from None
+        raise ParameterError(
+            name, f"is {value!r}; give (shape, rate) of a gamma distribution, both above 0, from {SMALL:g} to {LARGE:g}"
+        ) from None
     return float(shape), float(rate)

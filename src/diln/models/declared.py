@@ -10,6 +10,7 @@ from diln.models.checks import as_pair, check_choice, check_number, check_whole
 
 Pair = tuple[float, float]
 Owner = TypeVar("Owner", bound=type)
+MOST = 1_000_000_000  # that a whole number may be where nothing else is said
 WIDTH = 112  # of a line in a docstring
 WORDS = {int: "int", float: "float", Pair: "(shape, rate)"}
 
@@ -74,16 +75,18 @@ def parts(one: Field[Any]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
 def checked(one: Field[Any], value: Any) -> Any:
     """A value as it is used; raise if it makes no sense."""
     known, (words, types) = about_of(one), parts(one)
-    if known.free or value in words or (value is None and NoneType in types):
+    if known.free or (isinstance(value, str) and value in words) or (value is None and NoneType in types):
         return value
     if Pair in types:
         return as_pair(one.name, value)
     others = "".join(f", or {word!r}" for word in words) + known.hint
     if int in types:
-        check_whole(one.name, value, 1 if known.least is None else known.least, others)
-    elif float in types:
+        check_whole(one.name, value, 1 if known.least is None else known.least, others, known.most or MOST)
+        return int(value)
+    if float in types:
         check_number(one.name, value, known.least, known.most, others)
-    elif words and (isinstance(value, str) or not types):
+        return float(value)  # of one type, so that loops are compiled once
+    if words and (isinstance(value, str) or not types):
         check_choice(one.name, value, words)
     return value
 

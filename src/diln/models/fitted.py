@@ -26,6 +26,7 @@ from diln.models.reading import check_model, model_content, parameters_from
 
 Floats = NDArray[np.float64]
 DRAWS = 20
+MOST_LOG_LIFT = 700.0  # of which the exponential is a number
 EVALUATED = 1000  # documents that the perplexity shown while fitting is of, at most
 
 
@@ -157,7 +158,7 @@ class Fitted:
     def lift(self) -> Floats | None:
         """E[Z_i Z_j] / (E Z_i E Z_j) of the topics' weights in a document (n_topics, n_topics): e^covariance."""
         known = self.posterior.covariance
-        return None if known is None else np.exp(known)
+        return None if known is None else np.exp(np.minimum(known, MOST_LOG_LIFT))
 
     def judged(self) -> Judged | None:
         """How sure the lifts of pairs of topics are, of a model with correlations that was fitted with several chains.

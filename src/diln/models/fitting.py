@@ -14,13 +14,16 @@ from diln.inference.posterior import OnlineStep
 from diln.inference.progress import Look, Progress
 from diln.models import chains, sampling, variational
 from diln.models.checkpoints import Checkpoints, Keeper
+from diln.models.checks import ParameterError
 from diln.models.counts import Rows
 from diln.models.fitted import Fitted, check_terms
 from diln.models.job import Job
 from diln.models.parameters import Parameters
+from diln.models.size import check_size
 
 BEGIN = {"sampling": sampling.begin, "variational": variational.begin}
 BEGIN_STREAM = {"sampling": sampling.first, "variational": variational.first}
+MOST_SEEDS = 2**128
 NOTED = 10_000  # sweeps, passes and steps, the last ones, that the history of a stream is of
 
 
@@ -34,6 +37,7 @@ def fit(
     """Fit a model to documents."""
     if checkpoints is not None and parameters.inference != "sampling":
         raise ValueError("checkpoints are for inference='sampling'; fit without them")
+    check_size(parameters, rows)
     job = Job.of(parameters, rows, vocabulary, seed_of(parameters.random_state), look, Keeper())
     with Threads(parameters.jobs) as engine:
         fitted = chains.fit(job, engine, checkpoints, fit_one)
@@ -110,6 +114,7 @@ class OnlinePass:
 
 def first(parameters: Parameters, rows: Rows, vocabulary: list[str], look: Look | None = None) -> Fitted:
     """A model of the first documents of a stream: of sampling a chain over them, and steps over what is too much."""
+    check_size(parameters, rows, streams=True)
     population = float(parameters.total_samples or rows.n_docs)
     job = Job(parameters, rows, vocabulary, seed_of(parameters.random_state), "online", population, look)
     with Threads(parameters.jobs) as engine:
@@ -153,10 +158,13 @@ def seed_of(random_state: Any) -> int:
     """A number for every random choice: the one given, or one drawn from the generator given, or a new one."""
     if random_state is None:
         return int(np.random.SeedSequence().entropy) % 2**63  # type: ignore[arg-type]
-    if isinstance(random_state, int | np.integer) and random_state >= 0:
+    if isinstance(random_state, int | np.integer) and 0 <= random_state < MOST_SEEDS:
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63 - 1))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    raise ValueError(f"random_state is {random_state!r}; give a whole number from 0 on, a generator, or None")
+    raise ParameterError(
+        "random_state",
+        f"is {random_state!r:.80}; give a whole number from 0 on, of 128 bits at most, a generator, or None",
+    )

@@ -3,10 +3,12 @@
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar, Literal, Self
 
-from diln.models.checks import ParameterError
+from diln.models.checks import LARGE, SMALL, ParameterError
 from diln.models.declared import Pair, about, about_of, documented, like, option
 
 DIRICHLET_PROCESSES = ("DILN", "HDP")
+MOST_TOPICS = 65_520  # as many as sampling has numbers for
+MOST_SWEEPS = 1_000_000  # and passes, updates and states: what takes longer than anybody waits is a slip
 FITTED = "a fitted model of the same terms"
 
 
@@ -43,12 +45,14 @@ class Sampling(Options):
         "Number of late states of the chain to average: the model is their mean.",
         "No more than half the sweeps.",
         default="a third of the sweeps, at least 50; grow 10",
+        most=MOST_SWEEPS,
     )
     keep_states: int = option(
         0,
         'Number of averaged states to keep, the last ones, for perplexity by "draws".',
         "Online learning keeps none.",
         least=0,
+        most=10_000,
     )
     n_chains: int = option(
         1,
@@ -57,6 +61,7 @@ class Sampling(Options):
         "The model has the same bits for any number of chains; chain i, counted from 0, has the bits of a fit with "
         "``random_state + i``. Chains run side by side as threads allow. ``partial_fit`` uses one chain, and drops "
         "what the others told. See ``diln.analysis``.",
+        most=1000,
     )
     warm_up: int = option(
         20,
@@ -64,6 +69,7 @@ class Sampling(Options):
         "log weights; at most a quarter of all sweeps.",
         "Topics should take shape first.",
         least=0,
+        most=MOST_SWEEPS,
     )
     tol: float = option(
         0.002,
@@ -81,6 +87,8 @@ class Sampling(Options):
         "Rate of the gamma prior of the topics' weights: larger values give smaller weights, and with them a smaller "
         "beta.",
         "DILN and HDP only.",
+        least=SMALL,
+        most=LARGE,
         built_in=True,
         models=DIRICHLET_PROCESSES,
     )
@@ -107,13 +115,14 @@ class Sampling(Options):
         20.0,
         "How much the first steps of online learning are held back.",
         least=1,
+        most=1e9,
     )
     mean_change_tol: float = option(
         1e-3,
         "A new document has converged when its topics' expected tokens change by less than this share of its tokens.",
         least=0,
     )
-    max_doc_update_iter: int = option(50, "Maximum number of updates of a new document.")
+    max_doc_update_iter: int = option(50, "Maximum number of updates of a new document.", most=MOST_SWEEPS)
 
 
 @documented
@@ -185,6 +194,7 @@ class ModelOptions:
             'Maximum number of topics, or "auto" for as many as it takes.',
             'With "auto" sampling starts with 1.2 sqrt(tokens) topics, 16 to 800, drops topics that are not used, and '
             'splits topics when most are used; with variational inference "auto" is 200.',
+            most=MOST_TOPICS,
             built_in=True,
         ),
     )
@@ -196,6 +206,8 @@ class ModelOptions:
         'learning_method="online".',
         default=("by the number of topics", "0.1"),
         by_inference=(None, 0.1),
+        least=SMALL,
+        most=LARGE,
         built_in=True,
     )
     inference: Literal["sampling", "variational"] | Inference = option(
@@ -220,11 +232,14 @@ class ModelOptions:
         "Maximum number of sweeps or passes over the documents.",
         'Sampling: 150 (400 / topics)^0.6, from 60 to 250; with "grow" 105, and fewer beyond 400 topics.',
         default=("60 to 250 by the number of topics, grow 105, online 1", "100, online 5"),
+        most=MOST_SWEEPS,
     )
     total_samples: float | None = option(
         None,
         "Number of documents in the stream that ``partial_fit`` sees.",
         default="the number seen so far",
+        least=1,
+        most=1e15,
     )
     n_jobs: int | None = option(
         None,
@@ -268,7 +283,9 @@ class DILNOptions(HDPOptions):
     n_dims: int | None = option(
         None,
         "Number of dimensions of the space that topics and documents are placed in.",
+        "At most 1,000; and above 20 no more than there are topics or documents, because more would be empty.",
         by_inference=(10, 20),
+        most=1000,
         hint=": HDP is DILN without any",
         built_in=True,
     )
@@ -277,6 +294,8 @@ class DILNOptions(HDPOptions):
         'Prior variance of a topic\'s location in each dimension. Sampling can learn it ("auto").',
         default=("0.5", "1 / dimensions"),
         by_inference=(0.5, None),
+        least=SMALL,
+        most=1000,
         built_in=True,
     )
 
@@ -287,7 +306,9 @@ class FixedOptions(ModelOptions):
 
     keeps_all: ClassVar[bool] = True
 
-    n_components: int = field(default=100, kw_only=False, metadata=about("Number of topics.", built_in=True))
+    n_components: int = field(
+        default=100, kw_only=False, metadata=about("Number of topics.", most=MOST_TOPICS, built_in=True)
+    )
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -301,6 +322,8 @@ class LDAOptions(FixedOptions):
         'Prior of a document\'s topics, the parameter of a symmetric Dirichlet distribution. "auto" learns one for '
         "each topic.",
         default="1 / topics",
+        least=SMALL,
+        most=LARGE,
         built_in=True,
     )
 
@@ -319,6 +342,7 @@ class CTMOptions(FixedOptions):
         "-1 / (n_components - 1). With less than 0.001 the covariance might have no inverse.",
         default="the number of topics",
         least=1e-3,
+        most=1e9,
         built_in=True,
     )
 
@@ -333,7 +357,7 @@ def resolved(inference: Any) -> Inference:
     """The options of an inference: those given, or its defaults where its name is given."""
     if isinstance(inference, Inference):
         return inference
-    if inference not in INFERENCES:
+    if not isinstance(inference, str) or inference not in INFERENCES:
         raise ParameterError(
             "inference", f"is {inference!r}; give 'sampling', 'variational', Sampling(...) or Variational(...)"
         )

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from diln.inference.sampling.run import ChainPlan
-from diln.inference.sampling.tokens import MOST_TOPICS
 from diln.inference.variational.run import VariationalPlan
 from diln.inference.weights.base import Weights
 from diln.inference.weights.dirichlet import DirichletWeights
@@ -82,8 +81,6 @@ class Parameters(ABC):
             for name in ("topic_word_prior", "location_variance"):
                 if self.values.get(name) == "auto":
                     raise ParameterError(name, "is 'auto', which only sampling can learn; give a number")
-        elif not isinstance(self.n_components, str) and self.n_components > MOST_TOPICS:
-            raise ParameterError("n_components", f"is {self.n_components:,}; sampling takes {MOST_TOPICS:,} at most")
 
     def settled(self, name: str) -> Any:
         """A parameter's value, or what stands for None."""
@@ -291,9 +288,9 @@ class DILNParameters(HDPParameters):
 
     @property
     def topic_numbers(self) -> int:
-        """A location, and with sampling the moments that it is drawn from."""
+        """A location, and the moments that it is found from."""
         dims = int(self.settled("n_dims"))
-        return dims * (dims + 3) // 2 if self.inference == "sampling" else dims
+        return dims * (dims + 3) // 2
 
     @property
     def document_numbers(self) -> int:
@@ -318,6 +315,11 @@ class CTMParameters(Parameters):
     def draws(self) -> WeightDraws:
         """Log weights."""
         return GaussianDraws(self.prior_documents)
+
+    @property
+    def topic_numbers(self) -> int:
+        """A covariance with every topic."""
+        return self.truncation
 
     @property
     def document_numbers(self) -> int:
