@@ -22,7 +22,7 @@ def check_whole(name: str, value: Any, least: float, others: str = "", most: flo
     """Raise unless the value is a whole number from ``least`` on; ``others`` says what else may be given."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise ParameterError(name, f"is {value!r}; give a whole number from {least} on{others}")
-    if most is not None and value > most:
+    if most is not None and int(value) > most:
         raise ParameterError(name, f"is {_shown(value)}; give a whole number from {least} to {most:,}{others}")
 
 
