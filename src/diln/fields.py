@@ -121,7 +121,7 @@ def _read(one: Field, values: dict[str, Any], where: str) -> Any:
         return read(one.of, value, path)
     if one.type == "records" and one.of:
         return [read(one.of, each, f"{path}.{number}") for number, each in enumerate(value)]
-    return value
+    return float(value) if one.type == "number" else value
 
 
 def _in_range(one: Field, value: Any) -> bool:

@@ -10,23 +10,30 @@ schemas stay as they are: what a version has written, every later one reads.
 import json
 import shutil
 import sys
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 
 import diln
+from diln.corpus import layout as corpus_layout
 from diln.corpus.building import append, build
+from diln.fields import REQUIRED, Field
 from diln.inference.weights.gaussian_draws import GaussianDraws
 from diln.inference.weights.located_draws import LocatedDraws
-from diln.models import fitting
+from diln.models import fitting, layout
 from diln.models.checkpoints import Checkpoints
 from diln.models.counts import CorpusRows
 from diln.models.files import MODEL
+from diln.models.frame import FRAME
+from diln.models.options import INFERENCES, options_of
 from diln.models.parameters import parameters_of
 
+KINDS = ("DILN", "HDP", "LDA", "CTM")
 HERE = Path(__file__).parent
 THEMES = (
     "harbour sail anchor tide mast crew reef buoy",
@@ -135,14 +142,14 @@ FITS: dict[str, tuple[str, dict[str, Any], int]] = {  # kind, parameters, and af
 
 def make_checkpoints(folder: Path, corpus: diln.Corpus) -> None:
     """Of every model, before and after its weights open, and of online learning."""
-    for draws in (LocatedDraws, GaussianDraws):
-        draws.start_sweeps = START_SWEEPS
-    for name, (kind, given, after) in FITS.items():
-        try:
-            resumed(folder / name, kind, given, corpus, 0, StopAt(after))
-        except InterruptedError:
-            continue
-        raise AssertionError(f"{name} was not stopped")
+    with (
+        patch.object(LocatedDraws, "start_sweeps", START_SWEEPS),
+        patch.object(GaussianDraws, "start_sweeps", START_SWEEPS),
+    ):
+        for name, (kind, given, after) in FITS.items():
+            with suppress(InterruptedError):
+                resumed(folder / name, kind, given, corpus, 0, StopAt(after))
+                raise AssertionError(f"{name} was not stopped")
 
 
 def resumed(
@@ -188,6 +195,50 @@ def expect(folder: Path, scratch: Path) -> dict[str, Any]:
     }
 
 
+def described(record: tuple[Field, ...]) -> dict[str, Any]:
+    """Fields by name: what each must be, whether it must be there, and the fields of records."""
+    return {
+        one.name: [one.kind, one.default is REQUIRED, described(one.of)]
+        if one.of
+        else [one.kind, one.default is REQUIRED]
+        for one in record
+    }
+
+
+def tensor_forms(directory: Path) -> dict[str, Any]:
+    """The tensors of a stored model or checkpoint by name: types and shapes."""
+    manifest = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
+    data = (directory / manifest["files"]["tensors.safetensors"]["file"]).read_bytes()
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    return {name: [one["dtype"], one["shape"]] for name, one in header.items()}
+
+
+def array_forms(directory: Path) -> dict[str, Any]:
+    """The arrays of a stored corpus by name: their types."""
+    manifest = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
+    return {name: entry["dtype"] for shard in manifest["shards"] for name, entry in shard["files"].items()}
+
+
+def form(folder: Path) -> dict[str, Any]:
+    """The form of files: all declared fields and tensors, every parameter, and the tensors of some that are stored."""
+    return {
+        "corpus": described(corpus_layout.MANIFEST),
+        "columns": sorted(corpus_layout.COLUMNS),
+        "frame": described(FRAME),
+        "model": described(layout.MODEL_CONTENT),
+        "numbers": described(layout.NUMBERS),
+        "checkpoint": described(layout.CHECKPOINT_CONTENT),
+        "tensors": {f"{one.name} ({number})": [one.dtype, one.dims] for number, one in enumerate(layout.EVERY_TENSOR)},
+        "parameters": {f"{kind} {way}": sorted(options_of(kind, way)) for kind in KINDS for way in INFERENCES},
+        "stored": {
+            f"{path.parent.name}/{path.name}": array_forms(path)
+            if path.parent.name == "corpora"
+            else tensor_forms(path)
+            for path in sorted(folder.glob("*/*"))
+        },
+    }
+
+
 def write_json(path: Path, content: Any) -> None:
     path.write_text(json.dumps(content, indent=None, sort_keys=True) + "\n", encoding="utf-8")
 
@@ -204,6 +255,7 @@ def main() -> None:
             corpus = diln.Corpus.open(now / "corpora" / "text")
             make_models(now / "models", corpus)
             make_checkpoints(now / "checkpoints", corpus)
+            write_json(now / "form.json", form(now))
             write_json(now / "fits.json", {name: [kind, given] for name, (kind, given, _) in FITS.items()})
         for folder in sorted(HERE.glob("schema*")) if sys.argv[1:] == ["--expect"] else [now]:
             write_json(folder / "expected.json", expect(folder, scratch / folder.name))

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from make import HERE, resumed, seen, seen_corpus
+from make import HERE, form, make_checkpoints, make_corpora, make_models, resumed, seen, seen_corpus
 
 import diln
+from diln.corpus.store import CORPUS
+from diln.models.checkpoints import CHECKPOINT
+from diln.models.files import MODEL
 
 SCHEMAS = sorted(HERE.glob("schema*"))
 STORED = [(folder, path) for folder in SCHEMAS for path in sorted(folder.glob("*/*"))]
@@ -25,6 +28,46 @@ def of_kind(kind: str) -> list:
 
 def corpus_of(folder: Path) -> diln.Corpus:
     return diln.Corpus.open(folder / "corpora" / "text")
+
+
+def test_every_kind_has_stored_files_of_every_schema():
+    assert {kind.schema for kind in (CORPUS, MODEL, CHECKPOINT)} == {MODEL.schema}  # one number for all
+    assert [folder.name for folder in SCHEMAS] == [f"schema{number}" for number in range(1, MODEL.schema + 1)]
+    for folder in SCHEMAS:
+        assert {path.name for path in folder.iterdir() if path.is_dir()} == {"corpora", "models", "checkpoints"}
+        for path in folder.glob("*/*"):
+            assert f'"schema": {folder.name.removeprefix("schema")},' in (path / "manifest.json").read_text("utf-8")
+        models = {path.name.partition("-")[0] for path in (folder / "models").iterdir()}
+        assert models == {path.name.partition("-")[0] for path in (folder / "checkpoints").iterdir()}
+        assert models == {"diln", "hdp", "lda", "ctm"}
+
+
+def test_the_format_changes_with_its_number_only(tmp_path):
+    now = HERE / f"schema{MODEL.schema}"
+    make_corpora(tmp_path / "corpora", tmp_path)
+    corpus = diln.Corpus.open(tmp_path / "corpora" / "text")
+    make_models(tmp_path / "models", corpus)
+    make_checkpoints(tmp_path / "checkpoints", corpus)
+    known = json.loads((now / "form.json").read_text(encoding="utf-8"))
+    found = json.loads(json.dumps(form(tmp_path)))
+    for part, what in known.items():
+        assert found[part] == what, (
+            "the format is another: give it the next number, or, if no version with this number was released, run "
+            "tests/stored/make.py (docs/developing.md)"
+        )
+    for path in sorted(tmp_path.glob("*/*/manifest.json")):
+        assert keys(path) == keys(now / path.relative_to(tmp_path)), path.parent.name
+
+
+def keys(path: Path) -> set:
+    """Where there is a value in a manifest, in words; numbers of places in lists left out."""
+
+    def under(value, where):
+        inner = value if isinstance(value, dict) else {}
+        inner = inner.items() or [("[]", one) for one in (value if isinstance(value, list) else ())]
+        return {where}.union(*(under(one, (*where, name)) for name, one in inner))
+
+    return under(json.loads(path.read_text(encoding="utf-8")), ())
 
 
 @pytest.mark.parametrize(("folder", "path"), of_kind("corpora"))

@@ -9,7 +9,7 @@ import numpy as np
 
 import diln
 from diln.fields import Field, MismatchError, Record, TensorError, UnknownError
-from diln.files.kinds import MANIFEST, Content, Kind
+from diln.files.kinds import MANIFEST, Content, Kind, version_of
 
 FILE: Record = (
     Field("file", "text", "Its name in the directory"),
@@ -36,6 +36,8 @@ def checking(kind: Kind, directory: Path, manifest: Content, tensors: str = MANI
     try:
         yield
     except UnknownError as error:
+        if version_of(manifest) == diln.__version__:
+            raise kind.damaged(directory / MANIFEST, f"has {error}, which this version of diln never writes") from None
         raise kind.newer(directory, manifest, str(error)) from None
     except MismatchError as error:
         path = directory / (tensors if isinstance(error, TensorError) else MANIFEST)

@@ -9,6 +9,7 @@ from diln.fields import Field, Record, Tensor
 MOST_TOPICS = 65_520
 MOST_SWEEPS = 2**31
 HUGE = 1e30  # numbers beyond are of no corpus, and products of them of no single precision
+TINY = 1e-30  # likewise
 FAR = 1e4  # of a location or a log weight
 
 STATE: Record = (
@@ -41,9 +42,9 @@ PROGRESS: Record = (
 
 NUMBERS: Record = (  # of a state of a chain, beside its tensors; which there are follows from the model
     Field("n_topics", "whole", "T, the topics that there are, in use or not", least=1, most=MOST_TOPICS),
-    Field("prior", "number", "gamma_0", above=0, most=HUGE),
-    Field("alpha", "number", "alpha. DILN, HDP, LDA", above=0, most=HUGE),
-    Field("variance", "number", "c; 1 of a model without locations. DILN, HDP, LDA", above=0, most=HUGE),
+    Field("prior", "number", "gamma_0", above=TINY, most=HUGE),
+    Field("alpha", "number", "alpha. DILN, HDP, LDA", above=TINY, most=HUGE),
+    Field("variance", "number", "c; 1 of a model without locations. DILN, HDP, LDA", above=TINY, most=HUGE),
     Field("truncation", "whole", "T of the prior: a0_k is from Gamma(alpha / T, f_0). DILN, HDP, LDA", least=1),
 )
 
@@ -56,7 +57,7 @@ SAMPLED: Record = (
 MODEL_CONTENT: Record = (
     Field("class", "text", "`DILN`, `HDP`, `LDA` or `CTM`"),
     Field("parameters", "object", 'What the fit was told: the record "Parameters"'),
-    Field("prior", "number", "gamma_0", above=0, most=HUGE),
+    Field("prior", "number", "gamma_0", above=TINY, most=HUGE),
     Field("state", "record", "How far learning has come", of=STATE),
     Field(
         "history",
@@ -125,7 +126,7 @@ STATE_TENSORS = (  # of a state of a chain
         lanes=True,
     ),
     Tensor("totals", "float64", ("width",), "n_k, tokens of each topic", least=0, most=HUGE, lanes=True),
-    Tensor("a0", "float64", ("width",), "a0_k. DILN, HDP, LDA", least=0, most=HUGE, above=0, lanes=True),
+    Tensor("a0", "float64", ("width",), "a0_k. DILN, HDP, LDA", least=0, most=HUGE, above=TINY, lanes=True),
     Tensor("ells", "float32", ("dims", "width"), "ell_k. DILN, HDP, LDA", least=-FAR, most=FAR, lanes=True),
     Tensor("mean", "float64", ("topics",), "mu. CTM", least=-FAR, most=FAR),
     Tensor("covariance", "float64", ("topics", "topics"), "Sigma. CTM", least=-HUGE, most=HUGE),
@@ -183,8 +184,8 @@ VARIATIONAL_TENSORS = (
         least=0,
         most=HUGE,
     ),
-    Tensor("a0", "float64", ("topics",), "a0_k. DILN, HDP, LDA", above=0, most=HUGE),
-    Tensor("alpha", "float64", ("one",), "alpha. DILN, HDP", above=0, most=HUGE),
+    Tensor("a0", "float64", ("topics",), "a0_k. DILN, HDP, LDA", above=TINY, most=HUGE),
+    Tensor("alpha", "float64", ("one",), "alpha. DILN, HDP", above=TINY, most=HUGE),
     Tensor(
         "tables", "float64", ("topics",), "t_k. DILN, HDP, LDA that learns its prior", least=0, most=HUGE, beside="a0"
     ),
@@ -288,4 +289,14 @@ AVERAGE_TENSORS = (  # of a checkpoint, phase chain, once states are averaged
         most=HUGE,
         beside="average.table",
     ),
+)
+
+EVERY_TENSOR = (
+    *STATE_TENSORS,
+    *SUM_TENSORS,
+    *SPREAD_TENSORS,
+    *VARIATIONAL_TENSORS,
+    *AGREEMENT_TENSORS,
+    *DOCUMENT_TENSORS,
+    *AVERAGE_TENSORS,
 )

@@ -1,5 +1,6 @@
 """Nothing that a file says of a model is used before it is found here to be what the model's kind must have."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
@@ -24,7 +25,9 @@ from diln.models.layout import (
     AVERAGE_TENSORS,
     CHECKPOINT_CONTENT,
     DOCUMENT_TENSORS,
+    EVERY_TENSOR,
     MODEL_CONTENT,
+    MOST_TOPICS,
     NUMBERS,
     SPREAD_TENSORS,
     STATE_TENSORS,
@@ -36,6 +39,7 @@ from diln.models.parameters import KINDS, Parameters, defaults, plain
 
 Tensors = Mapping[str, Array]
 APART = 0.01  # share of a topic's tokens that its total may be off by, for tables are of single precision
+TENSORS = {one.name for one in EVERY_TENSOR}
 INITS = ("draws", "kmeans", "random")
 
 
@@ -86,7 +90,8 @@ def _as_tuple(value: Any) -> Any:
 
 def stored_values(kind: str, stored: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters as ``to_json`` has them now, with defaults for those that came later; raise if one is unknown."""
-    if (inference := stored.get("inference", "sampling")) not in INFERENCES:
+    inference = stored.get("inference", "sampling")
+    if not isinstance(inference, str) or inference not in INFERENCES:
         raise UnknownError(f"the inference {shown(inference)}")
     known = defaults(kind, inference)
     for name in stored:
@@ -96,7 +101,7 @@ def stored_values(kind: str, stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_model(content: Mapping[str, Any], parameters: Parameters, tensors: Tensors, n_terms: int) -> None:
-    """Raise unless the tensors are those of such a model, and its numbers go with them."""
+    """Raise unless the tensors are those of such a model, and its numbers go with them, which come to be floats."""
     if (content["sampled"] is not None) != (parameters.inference == "sampling"):
         raise MismatchError("has numbers of sampling of a model that is none, or lacks those of one that is")
     if content["sampled"] is not None:
@@ -105,9 +110,11 @@ def check_model(content: Mapping[str, Any], parameters: Parameters, tensors: Ten
         expected, sizes = _variational(parameters, n_terms)
     if content["n_chains"] is not None:
         expected |= by_name(AGREEMENT_TENSORS)
-    check_tensors(expected, tensors, sizes)
+    _check_all(expected, tensors, sizes)
     if content["n_chains"] is not None:
         _check_agreement(tensors, content["n_chains"])
+    if not tensors["statistics" if content["sampled"] is None else "totals"].any():
+        raise TensorError("has topics without a token")
     if content["sampled"] is not None:
         for end in _ends(content["sampled"]["states"]):
             _check_totals(tensors[f"table{end}"], tensors[f"totals{end}"], f"totals{end}")
@@ -122,9 +129,7 @@ def _sampled(
     """The tensors of a model by sampling, and their sizes; its numbers are checked on the way."""
     numbers, weights = content["sampled"], parameters.draws()
     state = state_of(weights, tensors)
-    records = [("sampled.state", numbers["state"])]
-    records += [(f"sampled.states.{i}", one) for i, one in enumerate(numbers["states"])]
-    check_numbers(state, records)
+    read_numbers(state, numbers, "sampled", "state", "states")
     sizes = sizes_of(numbers["state"]["n_topics"], n_terms, getattr(weights, "n_dims", 0))
     expected = {f"{name}{end}": one for end in _ends(numbers["states"]) for name, one in arrays_of(state).items()}
     return expected | stats_tensors(weights.sums, SUM_TENSORS) | by_name(SPREAD_TENSORS), sizes
@@ -149,6 +154,14 @@ def _variational(parameters: Parameters, n_terms: int) -> tuple[dict[str, Tensor
 def _like(name: str, array: Array) -> Tensor:
     """A tensor of a model that the format does not know: a number for every topic, as many dimensions as it has."""
     return Tensor(name, str(array.dtype), ("topics",) * array.ndim, "")
+
+
+def _check_all(expected: Mapping[str, Tensor], tensors: Tensors, sizes: Mapping[str, int]) -> None:
+    """Raise unless there are these tensors and no others; those of other models are told from those of later ones."""
+    for name in tensors:
+        if name not in expected and re.sub(r"\.\d+$", "", name) in TENSORS:
+            raise TensorError(f"has a tensor {shown(name)}, which such a model has not")
+    check_tensors(expected, tensors, sizes)
 
 
 def by_name(tensors: Iterable[Tensor]) -> dict[str, Tensor]:
@@ -187,16 +200,14 @@ def stats_tensors(record: type[Stats], declared: tuple[Tensor, ...]) -> dict[str
     return made
 
 
-def check_numbers(state: type[Stats], records: Iterable[tuple[str, Any]]) -> None:
-    """Raise unless these are the numbers of states with such weights, all of as many topics."""
-    declared, topics = number_fields(state), set()
-    for where, numbers in records:
-        found = read(declared, numbers, where)
-        topics.add(found["n_topics"])
-        if found.get("truncation", found["n_topics"]) < found["n_topics"]:
-            raise MismatchError(f"has {where}.truncation {found['truncation']} below its {found['n_topics']} topics")
-    if len(topics) > 1:
-        raise MismatchError("has states of different numbers of topics")
+def read_numbers(state: type[Stats], numbers: dict[str, Any], where: str, one: str, more: str) -> None:
+    """Put checked numbers of states with such weights, all of as many topics, in the place of those that are there."""
+    declared = number_fields(state)
+    numbers[one] = read(declared, numbers[one], f"{where}.{one}")
+    numbers[more] = [read(declared, each, f"{where}.{more}.{i}") for i, each in enumerate(numbers[more])]
+    for each in (numbers[one], *numbers[more]):
+        if each["n_topics"] != numbers[one]["n_topics"] or each.get("truncation", MOST_TOPICS) < each["n_topics"]:
+            raise MismatchError(f"has {where} with other numbers of topics than go together")
 
 
 def number_fields(state: type[Stats]) -> Record:
@@ -231,8 +242,9 @@ def _check_gaussian(tensors: Tensors, prior: float) -> None:
         matrix = tensors[name]
         if not np.allclose(matrix, matrix.T, rtol=1e-6, atol=1e-9 * np.abs(matrix).max()):
             raise TensorError(f"has tensor {name!r} that is not symmetric")
-        found = matrix if name == "covariance" else best_gaussian(matrix, prior)[1]
-        if (name == "moments" and matrix[0, 0] < 0) or not positive_definite(found):
+        if name == "moments" and matrix[0, 0] >= 0:
+            matrix = best_gaussian(matrix, prior)[1]
+        if not positive_definite(matrix):
             raise TensorError(f"has tensor {name!r} that is no covariance")
 
 
@@ -242,9 +254,18 @@ def _check_precision(packed: Array, dims: int, variance: float) -> None:
         i, j = np.tril_indices(dims)
         matrices = np.zeros((len(packed), dims, dims))
         matrices[:, i, j] = matrices[:, j, i] = packed
-        slack = 1e-3 * np.trace(matrices, axis1=1, axis2=2) / dims + 1 / variance
-        if not positive_definite(matrices + slack[:, np.newaxis, np.newaxis] * np.eye(dims)):
+        matrices += np.eye(dims) / variance
+        slack = 1e-3 * np.trace(matrices, axis1=1, axis2=2) / dims
+        if not (positive_definite(matrices + slack[:, np.newaxis, np.newaxis] * np.eye(dims)) and invertible(matrices)):
             raise TensorError("has tensor 'precision' that is no sum of squares")
+
+
+def invertible(matrices: Array) -> bool:
+    """Whether each of several matrices has an inverse."""
+    try:
+        return bool(np.isfinite(np.linalg.inv(matrices)).all())
+    except np.linalg.LinAlgError:
+        return False
 
 
 def positive_definite(matrix: Array) -> bool:
@@ -255,13 +276,11 @@ def positive_definite(matrix: Array) -> bool:
         return False
 
 
-def check_run(run: ChainRun, numbers: Mapping[str, Any], tensors: Tensors) -> None:
-    """Raise unless these are what ``run.stored`` gave of a chain of the same documents."""
+def check_run(run: ChainRun, numbers: dict[str, Any], tensors: Tensors) -> None:
+    """Raise unless these are what ``run.stored`` gave of a chain of the same documents; numbers come to be floats."""
     chain, docs = run.chain, run.chain.everything
     state = state_of(chain.weights, tensors)
-    records = [("chain.run.state", numbers["state"])]
-    records += [(f"chain.run.kept.{i}", one) for i, one in enumerate(numbers["kept"])]
-    check_numbers(state, records)
+    read_numbers(state, numbers, "chain.run", "state", "kept")
     if numbers["size"] > len(docs) or (numbers["done"] and not numbers["n_states"]):
         raise MismatchError("says of the chain what cannot be")
     closed = "ells" in tensors and tensors["ells"].shape[:1] == (0,)
@@ -275,7 +294,7 @@ def check_run(run: ChainRun, numbers: Mapping[str, Any], tensors: Tensors) -> No
     expected |= _document_tensors(chain.weights, restored)
     if numbers["n_states"]:
         expected |= _average_tensors(arrays)
-    check_tensors(expected, tensors, sizes)
+    _check_all(expected, tensors, sizes)
     _check_means(state, numbers)
     _check_gaussian({name: tensors[name] for name in ("covariance",) if name in tensors}, 1.0)
     _check_tokens(docs.tokens, tensors["topics"], numbers["size"], restored)
