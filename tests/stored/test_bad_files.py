@@ -158,7 +158,12 @@ WRONG_CONTENT = {
     "a wrong entry": (setting("history", 0, "seconds", None), "has history.0.seconds None in place of a number"),
     "an entry of another kind": (setting("history", [3]), "has 3 in place of history.0"),
     "no topics asked for": (setting("parameters", "n_components", 0), "parameters whose n_components is 0"),
-    "updates without end": (setting("parameters", "max_doc_update_iter", 10**30), "whose max_doc_update_iter is 1000"),
+    "updates without end": (
+        setting("parameters", "max_doc_update_iter", 10**30),
+        "whose max_doc_update_iter is far too large",
+    ),
+    "a number of many digits": (setting("parameters", "topic_word_prior", 10**400), "whose topic_word_prior is 1000"),
+    "a long text": (setting("parameters", "learning_method", "x" * 10**5), "whose learning_method is 'xxx"),
     "a file of stop words": (setting("rule", "stop_words", "/etc/passwd"), "has rule.stop_words '/etc/passwd'"),
     "no expression": (setting("rule", "token_pattern", "("), "has a rule whose token_pattern '(' is not a regular"),
     "fewer in the prior": (

@@ -165,4 +165,4 @@ def check_rule(rule: dict[str, Any]) -> None:
     try:
         TextRule.from_json({**rule, "tokenizer": None})
     except (ValueError, TypeError) as error:
-        raise MismatchError(f"has a rule whose {str(error).partition(';')[0]}") from None
+        raise MismatchError(f"has a rule whose {str(error).partition(';')[0][:80]}") from None

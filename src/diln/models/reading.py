@@ -8,7 +8,18 @@ from typing import Any
 import numpy as np
 
 from diln.corpus.layout import check_rule
-from diln.fields import Field, MismatchError, Record, Tensor, TensorError, UnknownError, check_tensors, read, shown
+from diln.fields import (
+    SHOWN,
+    Field,
+    MismatchError,
+    Record,
+    Tensor,
+    TensorError,
+    UnknownError,
+    check_tensors,
+    read,
+    shown,
+)
 from diln.inference.data import Array, Tokens
 from diln.inference.emissions.multinomial_draws import TopicCounts
 from diln.inference.sampling.run import ChainRun
@@ -80,7 +91,7 @@ def parameters_from(kind: str, stored: Mapping[str, Any], seed: int) -> Paramete
         made = KINDS[kind]({name: checked(one, _as_tuple(values[name])) for name, one in known.items()})
         made.check()
     except ParameterError as error:
-        raise MismatchError(f"has parameters whose {error.name} {error.problem.partition(';')[0]}") from None
+        raise MismatchError(f"has parameters whose {error.name} {error.problem.partition(';')[0][:SHOWN]}") from None
     return made
 
 
