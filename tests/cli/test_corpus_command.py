@@ -247,3 +247,14 @@ def test_a_corpus_built_with_a_tokenizer_says_so_when_added_to(tmp_path):
     done = diln("corpus", "append", tmp_path / "a.txt", tmp_path / "corpus")
     assert (done.code, "Traceback" in done.err) == (2, False)
     assert "tokenizer" in done.err
+
+
+def test_documents_come_through_a_pipe(tmp_path):
+    records = "".join(json.dumps(record) + "\n" for record in RECORDS)
+    args = ("corpus", "build", "-", "--format", "jsonl", "-o", tmp_path / "corpus", "-qj1")
+    done = in_its_own_process(*args, input=records)
+    assert (done.code, done.err) == (0, "")
+    assert Corpus.open(tmp_path / "corpus").documents.ids == [record["id"] for record in RECORDS]
+    done = diln("corpus", "build", "-", "-o", tmp_path / "other")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "standard input: the name does not tell what is in the file; say it with --format" in done.err

@@ -15,7 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
+import diln.corpus.readers.json_values
 import diln.corpus.readers.lines
+import diln.corpus.readers.table
 from diln.corpus import Corpus
 from diln.corpus.readers.table import _one_character
 from diln.corpus.sources import as_text
@@ -86,6 +88,10 @@ FILES = [
     ("a.txt", "elk", {"encoding": "klingon"}, ["no encoding 'klingon'", "use utf-8, latin-1"]),
     ("a.txt", "elk", {"encoding": "base64"}, ["no encoding 'base64'", "use utf-8, latin-1"]),
     ("a.txt", "elk", {"errors": "hide"}, ["errors is 'hide'", "use one of strict, replace, ignore"]),
+    ("a.txt", "elk dog".encode("utf-16"), {}, ["a.txt: begins as a file in utf-16 does", "--encoding utf-16"]),
+    ("a.csv", "text\nelk".encode("utf-32"), {}, ["a.csv: begins", "--encoding utf-32"]),
+    ("a.txt", "elk dog".encode("utf-16-le"), {}, ["a.txt", "full of zero bytes", "--encoding utf-16-le"]),
+    ("a.jsonl", '{"text": "elk"}'.encode("utf-16-be"), {}, ["full of zero bytes", "--encoding utf-16-be"]),
     # JSON
     ("a.jsonl", '{"text": "elk"}\n[1]\n', {}, ["line 2: holds a list, not an object", "write one object a line"]),
     ("a.jsonl", '{"text": "elk"}\n"dog"\n', {}, ["line 2: holds a str, not an object", "write one object a line"]),
@@ -93,7 +99,20 @@ FILES = [
     ("a.jsonl", '{"text": "elk"} {"text": "dog"}\n', {}, ["line 1: holds more than one value", "one object a line"]),
     ("a.jsonl", '{"text": "elk"}\n{"text": "dog\n"}\n', {}, ["line 2: not valid JSON", "write one object a line"]),
     ("a.jsonl", '{"text": "elk"},\n', {}, ["line 1: holds more than one value"]),
-    ("a.json", '{\n  "text": "elk"\n}\n', {}, ["line 1: not valid JSON", "write one object a line"]),
+    ("a.jsonl", '[{"text": "elk"}]', {}, ["line 1: holds a list, not an object", "write one object a line"]),
+    ("a.json", '[{"text": "elk"}, {"text": "dog"}', {}, ["a.json: its array does not end", "cut off", "again"]),
+    ("a.json", '[{"text": "elk"}] {"text": "dog"}', {}, ["a.json: goes on after the end of its array"]),
+    (
+        "a.json",
+        '[{"text": "elk"}, {"text": elk}]',
+        {},
+        ["a.json, object 2: not valid JSON", "character 10", "array of"],
+    ),
+    ("a.json", '{\n"text": "elk', {}, ["a.json, object 1: not valid JSON", "Unterminated string"]),
+    ("a.json", '["elk", "dog"]', {}, ["a.json, object 1: holds a str, not an object"]),
+    ("a.json", "[]", {}, ["a.json", "no line with a document"]),
+    ("a.json", "[" * 200_000, {}, ["a.json, object 1: not valid JSON"]),
+    ("a.json", "elk", {}, ["a.json, line 1: not valid JSON", "write one object a line"]),
     ("a.jsonl", '{"text": ' + "[" * 200_000, {}, ["line 1: not valid JSON", "write one object a line"]),
     ("a.jsonl", '{"text": ' + "1" * 5_000 + "}", {}, ["line 1: not valid JSON", "write one object a line"]),
     ("a.jsonl", '{"text": "elk"}\n{"text": {"key": "red fox"}}\n', {}, ["line 2: 'text' is a nested object, not text"]),
@@ -111,7 +130,12 @@ FILES = [
     ("a.csv", 'text,id\n"elk\ndog",1\ncat\n', {}, ["a.csv, line 4: has 1 columns where the first line has 2"]),
     ("a.csv", 'text,id\n"elk,1\ndog,2\ncat,3\n', {}, ["a.csv, line 2 to 4: not valid CSV", "quote fields with"]),
     ("a.csv", 'text,id\nelk,1\n"dog"x,2\n', {}, ["a.csv, line 3: not valid CSV", "double each quote inside"]),
+    ("a.csv", 'text,id\n"elk,1\ndog,2\n', {}, ["line 2 to 3", "(a quote opens and does not close)", "double each"]),
+    ("a.csv", "text,id\nelk\rdog,1\n", {}, ["line 2", "(a carriage return is not in quotes)"]),
+    ("a.csv", "text,id\nelk,1\n", {"delimiter": '"'}, ["the delimiter '\"' is no character that can", "give one"]),
     # packed and other binary files
+    ("a.jsonl.gz", b"\x1f\x8c" + gzip.compress(b'{"text": "elk"}')[2:], {}, ["neither gzip nor text", "damaged"]),
+    ("a.txt.gz", bytes(range(40, 250)) * 40, {}, ["a.txt.gz", "not valid utf-8"]),
     (
         "a.jsonl.gz",
         gzip.compress(b'{"text": "elk"}\n' * 9)[:-9],
@@ -290,6 +314,61 @@ def test_a_gzip_file_cut_off_or_damaged_anywhere_is_refused(file):
         broken = data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :]
         with pytest.raises(SourceError):
             Corpus.read(file("a.jsonl.gz", broken))
+
+
+def test_what_a_damaged_gzip_file_unpacks_to_is_not_blamed(file):
+    rng = np.random.default_rng(2)
+    lines = [json.dumps({"text": "".join(map(chr, rng.integers(97, 123, 40)))}) for _ in range(2000)]
+    data = gzip.compress("\n".join(lines).encode(), 0)  # stored as it is: every byte changed is one of a line
+    for place in (100, len(data) - 200):
+        broken = data[:place] + b"\x07" + data[place + 1 :]
+        for name in ("a.jsonl.gz", "a.txt.gz"):
+            path = file(name, broken)
+            refused(lambda path=path: Corpus.read(path), "gz: the gzip file is damaged", "copy or download")
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.csv", "a.json", "a.txt.gz"])
+def test_a_line_or_row_without_an_end_is_refused_before_it_fills_the_memory(file, monkeypatch, name):
+    for module in (diln.corpus.readers.lines, diln.corpus.readers.table, diln.corpus.readers.json_values):
+        monkeypatch.setattr(module, "LONGEST", 1000)
+        monkeypatch.setattr(module, "BLOCK_BYTES", 100)
+    head = {"a.jsonl": '{"text": "', "a.json": '[{"text": "', "a.csv": 'text\n"'}.get(name, "")
+    data = head + ("elk\n" if "csv" in name else "elk ") * 1000
+    message = refused(lambda: Corpus.read(file(name, gzip.compress(data.encode()) if "gz" in name else data)), name)
+    assert "256 MB" in message
+
+
+def test_values_within_values_without_an_end_are_refused(file):
+    deep = "[" * 900 + '"elk"' + "]" * 900
+    for record in ({"text": "@"}, {"text": "elk", "title": "@"}):
+        data = json.dumps(record).replace('"@"', deep)
+        try:
+            assert Corpus.read(file("a.jsonl", data)).vocabulary == ["elk"]
+        except SourceError as error:
+            assert "too many lists in lists" in str(error) or "not valid JSON" in str(error)
+
+
+def test_documents_without_ids_are_named(file):
+    data = '{"text": "elk", "id": ""}\n{"text": "dog"}\n'
+    refused(lambda: Corpus.read(file("a.jsonl", data)), "documents 1 and 2 have no id; give every document one", "none")
+
+
+def test_a_parquet_file_with_values_that_are_no_text_is_refused(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": [{"key": "red"}]}), path)
+    refused(lambda: Corpus.read(path), "a.parquet, row 1: 'text' is a nested object, not text")
+    pq.write_table(pa.table({"text": pa.array([[("key", "red")]], pa.map_(pa.string(), pa.string()))}), path)
+    refused(lambda: Corpus.read(path), "a.parquet: column 'text' is a map, not text")
+    broken = pa.Array.from_buffers(
+        pa.string(), 1, [None, pa.py_buffer(np.array([0, 2], np.int32)), pa.py_buffer(b"\xff\xfe")]
+    )
+    pq.write_table(pa.table({"text": broken}), path)
+    refused(lambda: Corpus.read(path), "a.parquet: has values that cannot be read", "write it again")
+
+
+@pytest.mark.parametrize("name", ["a\0b.txt", "a" * 5000 + ".txt"])
+def test_a_path_that_can_be_none_is_refused(name):
+    refused(lambda: Corpus.read(name), "cannot be read", "check the path")
 
 
 def test_a_parquet_file_damaged_inside_is_refused(tmp_path):

@@ -1,7 +1,12 @@
 import csv
+import gc
 import gzip
 import io
 import json
+import os
+import sys
+import tempfile
+import threading
 from datetime import date, datetime
 
 import numpy as np
@@ -16,6 +21,7 @@ from scipy import sparse
 import diln.corpus.in_memory
 import diln.corpus.matrix
 import diln.corpus.readers.folder
+import diln.corpus.readers.json_values
 import diln.corpus.readers.lines
 import diln.corpus.readers.table
 from diln.corpus import FORMATS, Corpus, append, build
@@ -421,7 +427,7 @@ def test_files_are_read_in_the_encoding_that_is_named(file, name, data, encoding
         ("a.TXT", "lines"),
         ("a.b.csv.gz", "csv"),
         ("a.ndjson", "jsonl"),
-        ("a.json", "jsonl"),
+        ("a.json", "json"),
         ("a.pq", "parquet"),
         ("ap.dat", "ldac"),
         ("docword.nips.txt.gz", "uci"),
@@ -597,3 +603,115 @@ def test_added_documents_are_read_from_the_same_columns(file, tmp_path, capsys):
     with pytest.raises(SourceError, match=r"no column 'headline', and the text was in 'headline' and 'body'.*--text"):
         append(file("c.csv", "body,text\nelk,dog\n"), tmp_path / "corpus")
     assert len(append(file("c.csv", "body,text\nelk,dog\n"), tmp_path / "corpus", text="text")) == 3
+
+
+# ---- JSON that is not by line, and lines that end otherwise
+
+
+ELK = [{"text": "elk, [dog]", "id": "}"}, {"text": "cat\n", "id": 'a"b'}, {"text": "élan", "id": 3}]
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 64, 1 << 20])
+@pytest.mark.parametrize(
+    "data",
+    [
+        json.dumps(ELK),
+        json.dumps(ELK, indent=2, ensure_ascii=False),
+        "\ufeff  " + json.dumps(ELK, indent=1).replace("\n", "\r\n") + "\n\n",
+        "\n".join(json.dumps(one, indent=1) for one in ELK),
+        " ".join(map(json.dumps, ELK)),
+        ",\n".join(map(json.dumps, ELK)),
+        lines_of_json(*ELK),
+    ],
+    ids=["array", "indented", "marked", "objects", "in a row", "with commas", "lines"],
+)
+def test_a_json_file_has_an_array_or_objects_one_after_the_other(file, monkeypatch, data, size):
+    monkeypatch.setattr(diln.corpus.readers.json_values, "BLOCK_BYTES", size)
+    corpus = Corpus.read(file("a.json", data))
+    assert corpus.documents.ids == ["}", 'a"b', "3"]
+    assert list(corpus.documents.texts) == ["elk, [dog]", "cat\n", "élan"]
+
+
+def test_an_object_of_an_array_without_an_id_has_its_number(file):
+    wide = json.dumps([{"text": "elk"}, {"text": "dog"}]).encode("utf-16")
+    for name, data, how in (("a.json", wide, {"encoding": "utf-16"}), ("b", gzip.compress(wide[2:]), {})):
+        read = {"format": "json", "encoding": "utf-16-le"} if name == "b" else how
+        assert Corpus.read(file(name, data), **read).documents.ids == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("a.txt", "elk\rdog\r"), ("a.csv", "text\relk\rdog\r"), ("a.jsonl", '{"text": "elk"}\r{"text": "dog"}')],
+)
+def test_lines_may_end_as_on_old_macs(file, name, data):
+    assert list(Corpus.read(file(name, data)).documents.texts) == ["elk", "dog"]
+
+
+def test_ids_and_dates_of_mongodb_are_taken_out_of_their_objects(file):
+    data = '{"_id": {"$oid": "5f1d"}, "text": "elk", "date": {"$date": {"$numberLong": "1488450615000"}}}\n'
+    corpus = Corpus.read(file("a.jsonl", data))
+    assert (corpus.documents.ids, corpus.documents.dates) == (["5f1d"], ["2017-03-02T10:30:15"])
+
+
+# ---- streams
+
+
+class Input:
+    """Stands for the standard input."""
+
+    closed = False
+
+    def __init__(self, data):
+        self.buffer = io.BytesIO(data)
+
+
+STREAMS = [
+    ("jsonl", b'{"text": "elk"}\n{"text": "dog"}\n'),
+    ("jsonl", gzip.compress(b'{"text": "elk"}\n{"text": "dog"}\n')),
+    ("csv", b"text\nelk\ndog\n"),
+    ("lines", b"elk\ndog"),
+    ("json", b'[{"text": "elk"}, {"text": "dog"}]'),
+]
+
+
+@pytest.mark.parametrize(("kind", "data"), STREAMS)
+def test_documents_come_through_the_standard_input_and_leave_no_file_behind(monkeypatch, tmp_path, kind, data):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(sys, "stdin", Input(data))
+    corpus = Corpus.read("-", format=kind)
+    assert (list(corpus.documents.texts), corpus.documents.ids) == (["elk", "dog"], ["1", "2"])
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parquet_comes_through_the_standard_input(monkeypatch, tmp_path):
+    pq.write_table(pa.table({"text": ["elk", "dog"]}), tmp_path / "a.parquet")
+    monkeypatch.setattr(sys, "stdin", Input((tmp_path / "a.parquet").read_bytes()))
+    assert Corpus.read("-", format="parquet").vocabulary == ["dog", "elk"]
+
+
+def test_documents_come_through_a_pipe_with_a_name(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(b"text,id\nelk,x\n"))
+    writer.start()
+    assert Corpus.read(pipe, format="csv").documents.ids == ["x"]
+    writer.join()
+
+
+def test_a_stream_must_have_a_format_and_something_in_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(sys, "stdin", Input(b""))
+    with pytest.raises(SourceError, match=r"standard input: the name does not tell.*--format"):
+        Corpus.read("-")
+    with pytest.raises(SourceError, match="standard input: the file is empty"):
+        Corpus.read("-", format="jsonl")
+    monkeypatch.setattr(sys, "stdin", Input(b"not json"))
+    with pytest.raises(SourceError, match="standard input, line 1: not valid JSON"):
+        Corpus.read("-", format="jsonl")
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(SourceError, match="standard input: is closed"):
+        Corpus.read("-", format="jsonl")
+    with pytest.raises(SourceError, match="/dev/zero: is a device or socket, which may never end"):
+        Corpus.read("/dev/zero", format="lines")
+    assert list(tmp_path.iterdir()) == []

@@ -31,6 +31,7 @@ class Format(Enum):
     csv = "csv"
     tsv = "tsv"
     jsonl = "jsonl"
+    json = "json"
     parquet = "parquet"
     ldac = "ldac"
     uci = "uci"
@@ -61,8 +62,9 @@ class Letters(Enum):
 
 
 FILES = (
-    "a folder of .txt files, or a .txt (one document per line), .csv, .tsv, .jsonl (each also .gz), .parquet, LDA-C, "
-    f"UCI docword or .npz file; or {', '.join(BUILTIN_PREFIX + name for name in BUILTIN_NAMES)}."
+    "a folder of .txt files, or a .txt (one document per line), .csv, .tsv, .jsonl, .json (each also .gz), .parquet, "
+    "LDA-C, UCI docword or .npz file; - for the standard input (with --format); "
+    f"or {', '.join(BUILTIN_PREFIX + name for name in BUILTIN_NAMES)}."
 )
 FilesArg = Annotated[str, typer.Argument(metavar="SOURCE", help=f"A{FILES[1:]}", show_default=False)]
 SourceArg = Annotated[

@@ -23,6 +23,7 @@ from diln.errors import DilnWarning, SourceError
 SHARD_BYTES = 16 << 20  # of text and fields
 SHARD_ENTRIES = 2 << 20
 UNSPACED_SHARE = 0.1
+SHOWN = 80  # characters of an id in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +216,14 @@ def assemble(
     )
     tally = collector.tally
     with Processes(n_jobs, (rule, sink)) as processes:
-        for block in processes.map(count_block, enumerate(source.blocks())):
-            collector.add(block)
-            watch.step(source.position, source.total, tally.documents)
+        try:
+            for block in processes.map(count_block, enumerate(source.blocks())):
+                collector.add(block)
+                watch.step(source.position, source.total, tally.documents)
+        except SourceError:
+            if source.check_file is not None:
+                source.check_file()
+            raise
         _warn_of_scripts(tally)
         if earlier_ids or not source.numbered:
             check_ids([*earlier_ids, *_ids(collector)], source.name)
@@ -315,9 +321,10 @@ def check_ids(columns: Sequence[Strings], name: str) -> None:
             home = int(np.searchsorted(starts, row, side="right")) - 1
             found = columns[home][row - int(starts[home])]
             if seen.setdefault(found, row) != row:
+                what = f"the same id {found[:SHOWN]!r}; make ids differ" if found else "no id; give every document one"
                 raise SourceError(
-                    f"{name}: documents {seen[found] + 1} and {row + 1} have the same id {found!r}; make ids differ, "
-                    "name another column with --id, or pass --id none (id='none') to number the documents"
+                    f"{name}: documents {seen[found] + 1} and {row + 1} have {what}, name another column with "
+                    "--id, or pass --id none (id='none') to number the documents"
                 )
 
 

@@ -97,7 +97,8 @@ def build(
     Parameters
     ----------
     source : path or Source
-        A folder of .txt files, or a .txt, .csv, .tsv, .jsonl (each also .gz), .parquet, LDA-C, UCI or .npz file.
+        A folder of .txt files, or a .txt, .csv, .tsv, .jsonl, .json (each also .gz), .parquet, LDA-C, UCI or .npz
+        file; "-" is the standard input (with ``format``).
     directory : path
         Directory for the corpus.
     overwrite : bool

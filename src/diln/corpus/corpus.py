@@ -236,7 +236,8 @@ class Corpus:
         Parameters
         ----------
         path : path
-            A folder of .txt files, or a .txt, .csv, .tsv, .jsonl (each also .gz), .parquet, LDA-C, UCI or .npz file.
+            A folder of .txt files, or a .txt, .csv, .tsv, .jsonl, .json (each also .gz), .parquet, LDA-C, UCI or .npz
+            file; "-" is the standard input (with ``format``).
         n_jobs : int
             Number of processes; -1 uses all cores. The result is the same for any number.
         watch : Watch, optional

@@ -1,7 +1,7 @@
 """What every origin of documents has in common: it yields blocks, and a block can be counted anywhere."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from hashlib import blake2b
@@ -72,6 +72,7 @@ class Source(ABC):
     unreadable: int = 0  # files and folders that are left out, because they cannot be read
     date_order: Order | None = None  # of day, month and year in dates of numbers, where it is given
     columns_read: dict[str, Any] | None = None  # which columns are the text, the id and so on, where there are columns
+    check_file: Callable[[], None] | None = None  # raises if the file is damaged, and its documents are not to blame
     notes: tuple[str, ...] = ()  # what was guessed, for the user to see
 
     def with_dates(self, order: Order | None) -> Self:

@@ -3,20 +3,23 @@
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Unpack
+from weakref import finalize
 
 from diln.corpus.dates import Order
 from diln.corpus.readers.bags import LdacSource, UciSource, npz_source
 from diln.corpus.readers.columns import ColumnOptions
 from diln.corpus.readers.folder import FolderSource
+from diln.corpus.readers.json_values import JsonSource
 from diln.corpus.readers.jsonl import JsonLinesSource
 from diln.corpus.readers.lines import Errors, LineReader
 from diln.corpus.readers.plain import LinesSource
+from diln.corpus.readers.streams import keep, what_is
 from diln.corpus.readers.table import CsvSource, ParquetSource
 from diln.corpus.sources import Source
 from diln.corpus.vocabulary import given_vocabulary
 from diln.errors import SourceError
 
-FORMATS = ("folder", "lines", "csv", "tsv", "jsonl", "parquet", "ldac", "uci", "npz")
+FORMATS = ("folder", "lines", "csv", "tsv", "jsonl", "json", "parquet", "ldac", "uci", "npz")
 """What ``format`` can be, where a file's name does not tell."""
 SUFFIXES = {
     ".txt": "lines",
@@ -25,7 +28,7 @@ SUFFIXES = {
     ".tab": "tsv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
-    ".json": "jsonl",
+    ".json": "json",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".ldac": "ldac",
@@ -72,42 +75,70 @@ class ReadOptions(ColumnOptions, total=False):
 
 
 def open_source(path: str | Path, **options: Unpack[ReadOptions]) -> Source:
-    """The source of the documents at ``path``: a folder of .txt files, or a file of one of FORMATS.
+    """The source of the documents at ``path``: a folder of .txt files, a file of one of FORMATS, or a stream of one.
 
-    A source of counts takes the vocabulary as the names of its terms; one of texts leaves it to who counts them.
+    "-" is the standard input. A source of counts takes the vocabulary as the names of its terms; one of texts leaves it
+    to who counts them.
     """
-    return _open(Path(path), options).with_dates(options.get("date_order"))
-
-
-def _open(path: Path, options: ReadOptions) -> Source:
-    if not path.exists():
-        raise SourceError(f"{path}: there is no such file or folder; check the path")
-    kind = options.get("format") or detect_format(path)
+    path = Path(path)
+    given = what_is(path)
+    kind = options.get("format") or detect_format(given.name)
     if kind not in FORMATS:
         raise SourceError(f"there is no format {kind!r}; use one of {', '.join(FORMATS)}")
+    if kind == "folder" and not path.is_dir():
+        raise SourceError(f"{given.name}: is a file, not a folder; give a folder, or name the file's own format")
+    if kind != "folder" and path.is_dir():
+        raise SourceError(f"{path}: is a folder, not a {kind} file; give a file, or --format folder")
+    if kind == "npz" and given.stream:
+        raise SourceError(f"{given.name}: a saved matrix is not read from a stream; write it to a file and give that")
+    if not given.stream:
+        return _open(path, path, kind, options).with_dates(options.get("date_order"))
+    kept = keep(path, given)
+    try:
+        source = _open(given.name, kept, kind, options).with_dates(options.get("date_order"))
+    except BaseException:
+        kept.unlink()
+        raise
+    finalize(source, kept.unlink, missing_ok=True)
+    return source
+
+
+def _open(name: Path, file: Path, kind: str, options: ReadOptions) -> Source:
+    """The source of a file that messages call by its name."""
     encoding, errors = options.get("encoding", "utf-8"), options.get("errors", "strict")
-    vocabulary = given_vocabulary(options.get("vocabulary"))
     columns = ColumnOptions(**{key: options[key] for key in ColumnOptions.__annotations__ if key in options})  # type: ignore[literal-required, typeddict-item]
     if kind == "folder":
-        if not path.is_dir():
-            raise SourceError(f"{path}: is a file, not a folder; give a folder, or name the file's own format")
-        return FolderSource(path, encoding, errors, options.get("skip_unreadable", False))
-    if path.is_dir():
-        raise SourceError(f"{path}: is a folder, not a {kind} file; give a file, or --format folder")
+        return FolderSource(file, encoding, errors, options.get("skip_unreadable", False))
+    vocabulary = given_vocabulary(options.get("vocabulary"))
     if kind == "parquet":
-        return ParquetSource(path, columns)
+        return ParquetSource(name, columns, file)
     if kind == "npz":
-        return npz_source(path, vocabulary)
-    reader = LineReader(path, encoding, errors)
+        return npz_source(file, vocabulary)
+    reader = LineReader(name, encoding, errors, file)
+    try:
+        source = _of_lines(reader, kind, columns, vocabulary, options.get("delimiter"))
+    except SourceError:
+        reader.check_packed()
+        raise
+    source.check_file = reader.check_packed
+    return source
+
+
+def _of_lines(
+    reader: LineReader, kind: str, columns: ColumnOptions, vocabulary: list[str] | None, delimiter: str | None
+) -> Source:
+    """The source of a file of text."""
     if kind == "lines":
         return LinesSource(reader)
+    if kind == "json":
+        return JsonSource(reader, columns)
     if kind == "jsonl":
         return JsonLinesSource(reader, columns)
     if kind == "ldac":
         return LdacSource(reader, vocabulary)
     if kind == "uci":
         return UciSource(reader, vocabulary)
-    return CsvSource(reader, columns, options.get("delimiter") or ("\t" if kind == "tsv" else None))
+    return CsvSource(reader, columns, delimiter or ("\t" if kind == "tsv" else None))
 
 
 def detect_format(path: Path) -> str:

@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_ISREG
 
-from diln.corpus.readers.lines import LONGEST, LONGEST_SAID, Errors, broken_bytes, check_encoding, odd_bytes
+from diln.corpus.readers.lines import (
+    HEAD_BYTES,
+    LONGEST,
+    LONGEST_SAID,
+    Errors,
+    broken_bytes,
+    check_encoding,
+    check_not_wide,
+    odd_bytes,
+)
 from diln.corpus.rules import TextRule
 from diln.corpus.sources import BLOCK_BYTES, BLOCK_DOCS, Block, Counted, ParsedDocuments, Source
 from diln.errors import SourceError
@@ -47,6 +56,8 @@ class FileBlock(Block):
             if self.skip_unreadable:
                 return None
             raise _unreadable(self.root, [(path, str(error.strerror))], others=True) from None
+        if "a".encode(self.encoding, "replace") == b"a":
+            check_not_wide(path, data[:HEAD_BYTES])
         if len(data) > LONGEST:
             raise SourceError(f"{path}: has more than {LONGEST_SAID}, the most that a document can have; split it")
         try:

@@ -36,12 +36,10 @@ class JsonBlock(Block):
             numbers.append(number)
         values = {name: [record.get(name) for record in records] for name in self.columns.needed()}
         try:
-            return self.columns.documents(numbers, values, f"{self.lines.path}, line")
+            return self.columns.documents(numbers, values, f"{self.lines.path}, {self.lines.unit}")
         except RecursionError:
-            raise SourceError(
-                f"{self.lines.path}, lines {numbers[0]} to {numbers[-1]}: a value has too many lists in lists; "
-                "give strings"
-            ) from None
+            where = f"{self.lines.path}, {self.lines.unit} {numbers[0]} to {numbers[-1]}"
+            raise SourceError(f"{where}: a value has too many lists in lists; give strings") from None
 
 
 def parse_record(line: str, number: int, lines: Lines) -> dict[str, Any]:
@@ -52,13 +50,13 @@ def parse_record(line: str, number: int, lines: Lines) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:  # of numbers that are too long, and of brackets that are too deep
         reason = f"{error.msg} at character {error.pos + 1}" if isinstance(error, JSONDecodeError) else str(error)
         raise SourceError(
-            f"{lines.path}, line {number}: not valid JSON ({reason}); "
+            f"{lines.path}, {lines.unit} {number}: not valid JSON ({reason}); "
             'write one object a line, such as {"text": "..."}'
         ) from None
     if not isinstance(record, dict) or (end < len(line) and not line[end:].isspace()):
         found = "more than one value" if isinstance(record, dict) else f"a {type(record).__name__}, not an object"
         raise SourceError(
-            f'{lines.path}, line {number}: holds {found}; write one object a line, such as {{"text": "..."}}'
+            f'{lines.path}, {lines.unit} {number}: holds {found}; write one object a line, such as {{"text": "..."}}'
         )
     return record
 

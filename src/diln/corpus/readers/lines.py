@@ -1,6 +1,7 @@
 """Files as blocks of whole lines, unpacked on the way, with broken bytes found and placed."""
 
 import codecs
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,9 +14,13 @@ from diln.errors import SourceError
 Errors = Literal["strict", "replace", "ignore"]
 ERRORS = ("strict", "replace", "ignore")
 BYTE_ORDER_MARK = "\ufeff"
+MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 GZIP_MAGIC = b"\x1f\x8b"
 UNPACK_BYTES = 4 << 20
 LONGEST = 256 << 20  # bytes of a line, and so of a document: a gzip file of 1 MB can hold a line of 1 GB
+HEAD_BYTES = 4096  # that tell what a file is
+BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a]")
+CHECKED_BYTES = 1 << 30
 LONGEST_SAID = f"{LONGEST >> 20} MB"
 
 
@@ -29,6 +34,7 @@ class Lines:
     offset: int  # bytes of the (unpacked) file before it
     encoding: str
     errors: Errors
+    unit: str = "line"  # what the lines are to the user
 
     def text(self) -> str:
         """The lines decoded, without the mark that may stand at the start of a file to tell its encoding."""
@@ -56,6 +62,16 @@ def broken_bytes(path: Path, error: UnicodeDecodeError, offset: int, where: str 
     )
 
 
+def check_not_wide(path: Path, head: bytes) -> None:
+    """Raise if what is to be read byte by byte begins with the mark of UTF-16, or has its many zeros without a mark."""
+    marked = next((name for mark, name in MARKS.items() if head.startswith(mark)), None)
+    if marked is not None:
+        raise SourceError(f"{path}: begins as a file in {marked} does; pass --encoding {marked}")
+    if head.count(0) > len(head) // 4:
+        wide = "utf-16-le" if head[1::2].count(0) >= head[::2].count(0) else "utf-16-be"
+        raise SourceError(f"{path}: is full of zero bytes; if it is text in UTF-16, pass --encoding {wide}")
+
+
 def odd_bytes(path: Path, encoding: str, error: UnicodeError) -> SourceError:
     """The error for bytes that an encoding such as punycode, which is not one of bytes, cannot make text of."""
     problem = " ".join(str(error).split())
@@ -77,35 +93,57 @@ def check_encoding(encoding: str, errors: str) -> None:
 class LineReader:
     """Reads a plain or gzipped file as blocks of whole lines, knowing how far into the file it is."""
 
-    def __init__(self, path: Path, encoding: str = "utf-8", errors: Errors = "strict") -> None:
+    def __init__(
+        self, path: Path, encoding: str = "utf-8", errors: Errors = "strict", file: Path | None = None
+    ) -> None:
         check_encoding(encoding, errors)
         marked = codecs.lookup(encoding).name == "utf-8-sig"  # the mark is taken off whatever the encoding
         self.path, self.encoding, self.errors = path, "utf-8" if marked else encoding, errors
-        self.total = check_file(path)
+        self.file = file or path  # where it is, if it is called otherwise in messages
+        self.total = check_file(path, file)
         self.position = 0
 
     def blocks(self, size: int | None = None) -> Iterator[Lines]:
         """Blocks of about ``size`` bytes (BLOCK_BYTES if not given), each ending at the end of a line."""
-        line, offset, rest = 1, 0, b""
+        line, offset = 1, 0
+        rest: list[bytes] = []
         pieces, encoding = self._decoded(size or BLOCK_BYTES)
-        for piece in pieces:
+        for piece in with_line_feeds(pieces):
             end = piece.rfind(b"\n") + 1
             if not end:
-                rest += piece
+                rest.append(piece)
+                self._check_length(rest, line)
                 continue
-            data = rest + piece[:end]
-            rest = piece[end:]
+            data = b"".join((*rest, piece[:end]))
+            rest = [piece[end:]] if piece[end:] else []
             yield Lines(self.path, data, line, offset, encoding, self.errors)
             line += data.count(b"\n")
             offset += len(data)
         if rest:
-            yield Lines(self.path, rest, line, offset, encoding, self.errors)
+            yield Lines(self.path, b"".join(rest), line, offset, encoding, self.errors)
+
+    def _check_length(self, pieces: list[bytes], line: int) -> None:
+        if sum(map(len, pieces)) > LONGEST:
+            raise SourceError(
+                f"{self.path}, line {line}: has more than {LONGEST_SAID}, the most that a line can have; split it, or "
+                "name the right format with --format"
+            )
 
     def _decoded(self, size: int) -> tuple[Iterator[bytes], str]:
         """Pieces in which a line ends with the byte 10, and their encoding: UTF-16 and its like are turned to UTF-8."""
-        if "\n\r a".encode(self.encoding, "replace") == b"\n\r a":
+        if self._lines_end_with_one_byte():
             return self._pieces(size), self.encoding
         return self._transcoded(size), "utf-8"
+
+    def _lines_end_with_one_byte(self) -> bool:
+        return "\n\r a".encode(self.encoding, "replace") == b"\n\r a"
+
+    def text_pieces(self, size: int) -> Iterator[str]:
+        """The text in pieces that may end anywhere."""
+        first = True
+        for piece in self._transcoded(size):
+            yield piece.decode().removeprefix(BYTE_ORDER_MARK) if first else piece.decode()
+            first = first and not piece
 
     def _transcoded(self, size: int) -> Iterator[bytes]:
         decoder = codecs.getincrementaldecoder(self.encoding)(self.errors)
@@ -122,12 +160,39 @@ class LineReader:
             raise odd_bytes(self.path, self.encoding, error) from None
 
     def _pieces(self, size: int) -> Iterator[bytes]:
-        with self.path.open("rb") as raw:
-            packed = raw.read(2) == GZIP_MAGIC
-            raw.seek(0)
-            for piece in unpack(raw, self.path, size) if packed else iter(lambda: raw.read(size), b""):
-                self.position = raw.tell()
-                yield piece
+        try:
+            with self.file.open("rb") as raw:
+                unpacked = unpack(raw, self.path, size) if self._is_packed(raw) else iter(lambda: raw.read(size), b"")
+                first = self._lines_end_with_one_byte()
+                for piece in unpacked:
+                    if first:
+                        check_not_wide(self.path, piece[:HEAD_BYTES])
+                    first = False
+                    self.position = raw.tell()
+                    yield piece
+        except OSError as error:
+            raise SourceError(f"{self.path}: cannot be read ({error.strerror}); check the file") from None
+
+    def _is_packed(self, raw: BinaryIO) -> bool:
+        """Whether a file is gzipped. One that is called so need not be: some tools unpack what they download."""
+        head = raw.read(HEAD_BYTES)
+        raw.seek(0)
+        if head.startswith(GZIP_MAGIC):
+            return True
+        if self.path.suffix.lower() == ".gz" and self._lines_end_with_one_byte() and BINARY.search(head):
+            raise SourceError(f"{self.path}: is neither gzip nor text, so it is damaged; copy or download it again")
+        return False
+
+    def check_packed(self) -> None:
+        """Raise if a gzip file is damaged, at least in its first gigabyte; what came of it is then no wonder."""
+        with self.file.open("rb") as raw:
+            if not raw.read(2).startswith(GZIP_MAGIC):
+                return
+        seen = 0
+        for piece in self._pieces(UNPACK_BYTES):
+            seen += len(piece)
+            if seen > CHECKED_BYTES:
+                return
 
 
 def unpack(raw: BinaryIO, path: Path, size: int) -> Iterator[bytes]:
@@ -153,10 +218,19 @@ def unpack(raw: BinaryIO, path: Path, size: int) -> Iterator[bytes]:
     raise SourceError(f"{path}: the gzip file ends too early: it was cut off; copy or download it again")
 
 
-def check_file(path: Path) -> int:
-    """The size of a file that must be there and not be empty."""
+def with_line_feeds(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The pieces; where the first has no line feed but carriage returns, as old Macs end lines, these are such ends."""
+    alone = None
+    for piece in pieces:
+        if alone is None:
+            alone = b"\r" in piece[:-1] and b"\n" not in piece
+        yield piece.replace(b"\r", b"\n") if alone else piece
+
+
+def check_file(path: Path, held: Path | None = None) -> int:
+    """The size of a file, which may be held in another, that must be there and not be empty."""
     try:
-        size = path.stat().st_size
+        size = (held or path).stat().st_size
     except OSError as error:
         raise SourceError(f"{path}: cannot be read ({error.strerror}); check the path") from None
     if size == 0:

@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from diln.corpus.readers.columns import ColumnOptions, choose_columns
-from diln.corpus.readers.lines import LineReader, check_file
+from diln.corpus.readers.lines import LONGEST, LONGEST_SAID, LineReader, check_file
 from diln.corpus.sources import BLOCK_BYTES, BLOCK_DOCS, Block, Source, TextBlock
 from diln.errors import SourceError
 
 LARGEST_FIELD = 2**31 - 1
 DELIMITERS = ",;\t|"
+REASONS = {
+    "unexpected end of data": "a quote opens and does not close",
+    "new-line character seen": "a carriage return is not in quotes",
+}
 
 
 class CsvSource(Source):
@@ -34,13 +38,26 @@ class CsvSource(Source):
             self.position = self.reader.position
             yield from StringIO(lines.text(), newline="\n")
 
+    def _bounded_lines(self) -> Iterator[str]:
+        """Lines, as long as a row is not endless: a quote that does not close takes in all that follows."""
+        self.open_row = 0
+        for number, line in enumerate(self._text_lines(), 1):
+            self.open_row += len(line)
+            if self.open_row > LONGEST:
+                raise SourceError(
+                    f"{self.name}, line {number}: a row that ends here or later has more than {LONGEST_SAID}; a quote "
+                    "before it may not be closed"
+                )
+            yield line
+
     def _rows(self) -> Iterator[list[str]]:
         csv.field_size_limit(LARGEST_FIELD)
-        rows = csv.reader(self._text_lines(), delimiter=self.delimiter, strict=True)
+        rows = csv.reader(self._bounded_lines(), delimiter=self.delimiter, strict=True)
         width, done = None, 0
         try:
             for row in rows:
                 begun, done = done + 1, rows.line_num
+                self.open_row = 0
                 if not row:
                     continue
                 width = width or len(row)
@@ -52,8 +69,9 @@ class CsvSource(Source):
                 yield row
         except csv.Error as error:
             end = f" to {rows.line_num}" if rows.line_num > done + 1 else ""
+            reason = next((said for part, said in REASONS.items() if part in str(error)), str(error))
             raise SourceError(
-                f'{self.name}, line {done + 1}{end}: not valid CSV ({error}); quote fields with " and double each '
+                f'{self.name}, line {done + 1}{end}: not valid CSV ({reason}); quote fields with " and double each '
                 "quote inside them"
             ) from None
 
@@ -77,8 +95,9 @@ class CsvSource(Source):
 
 def _one_character(delimiter: str | None) -> str | None:
     delimiter = "\t" if delimiter in ("\\t", "tab") else delimiter
-    if delimiter is not None and len(delimiter) != 1:
-        raise SourceError(f"the delimiter {delimiter!r} is not one character; give one, such as ; or tab")
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
+        what = "not one character" if len(delimiter) != 1 else "no character that can separate columns"
+        raise SourceError(f"the delimiter {delimiter!r} is {what}; give one, such as ; or tab")
     return delimiter
 
 
@@ -87,44 +106,61 @@ class ParquetSource(Source):
 
     BATCH = 2048
 
-    def __init__(self, path: Path, asked: ColumnOptions) -> None:
+    def __init__(self, path: Path, asked: ColumnOptions, held: Path | None = None) -> None:
         self.name, self.path = str(path), path
-        check_file(path)
-        self.file = _open_parquet(path)
+        check_file(path, held)
+        self.file = _open_parquet(path, held or path)
         self.total = self.file.metadata.num_rows
-        self.columns, self.notes = choose_columns(self.file.schema_arrow.names, asked, self.name)
+        schema = self.file.schema_arrow
+        self.columns, self.notes = choose_columns(schema.names, asked, self.name)
+        for name in self.columns.text:
+            if str(schema.field(name).type).startswith("map<"):
+                raise SourceError(f"{self.name}: column {name!r} is a map, not text; name another with --text (text=)")
         self.numbered, self.columns_read = self.columns.numbered, self.columns.to_json()
 
     def blocks(self) -> Iterator[Block]:
         """Rows in blocks of bounded size."""
         batches = self.file.iter_batches(self.BATCH, columns=self.columns.needed())
         while (batch := _next_batch(batches, self.path)) is not None:
-            values = batch.to_pydict()
+            values = _values(batch, self.path)
             numbers = range(self.position + 1, self.position + 1 + batch.num_rows)
             documents = self.columns.documents(numbers, values, f"{self.name}, row")
             self.position += batch.num_rows
             yield TextBlock(documents)
 
 
-def _open_parquet(path: Path) -> Any:
+def _open_parquet(path: Path, file: Path) -> Any:
     try:
-        from pyarrow import ArrowInvalid
+        from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
     except ImportError:
         raise SourceError(
             f"{path}: reading .parquet needs pyarrow; install it with: pip install 'diln[tables]'"
         ) from None
     try:
-        return ParquetFile(path)
-    except (ArrowInvalid, OSError) as error:
+        return ParquetFile(file)
+    except (ArrowException, OSError, ValueError) as error:
         raise SourceError(f"{path}: not a readable parquet file ({_first_line(error)}); write it again") from None
 
 
 def _next_batch(batches: Iterator[Any], path: Path) -> Any:
+    from pyarrow import ArrowException
+
     try:
         return next(batches, None)
-    except (OSError, ValueError) as error:  # what pyarrow's own errors are
+    except (ArrowException, OSError, ValueError) as error:
         raise SourceError(f"{path}: the parquet file is damaged ({_first_line(error)}); write it again") from None
+
+
+def _values(batch: Any, path: Path) -> dict[str, list[Any]]:
+    """Values by column; Python may not have them: text that is not UTF-8, times before the year 1."""
+    from pyarrow import ArrowException
+
+    try:
+        values: dict[str, list[Any]] = batch.to_pydict()
+    except (ArrowException, ValueError, OverflowError) as error:
+        raise SourceError(f"{path}: has values that cannot be read ({_first_line(error)}); write it again") from None
+    return values
 
 
 def _first_line(error: Exception) -> str:
