@@ -100,6 +100,12 @@ WRONG_TENSORS = {
         given("precision", lambda one: -1e6 - one),
         "tensor 'precision' that is no sum of squares",
     ),
+    "one direction": (
+        "diln-sampling",
+        given("precision", lambda one: one * 0 + 1e30),
+        "tensor 'precision' that is no sum of squares",
+    ),
+    "squares below 0": ("diln-sampling", put("products", -1), "tensor 'products' with squares below 0"),
     "too many chains": ("diln-chains", put("agreement.together", 3), "more than 2 chains in tensor"),
     "some of what chains tell": (
         "diln-chains",

@@ -1,5 +1,6 @@
 """Values that users give: each check says what came and what to give instead."""
 
+from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
@@ -29,11 +30,18 @@ def check_number(
     name: str, value: Any, least: float | None = None, most: float | None = None, others: str = ""
 ) -> None:
     """Raise unless the value is a positive number, or one from ``least`` on and up to ``most``."""
-    known = not isinstance(value, bool) and isinstance(value, Real) and abs(value) <= 1e300  # nor NaN
+    known = not isinstance(value, bool) and isinstance(value, Real) and _is_finite(value)
     if known and (value > 0 if least is None else value >= least) and (most is None or value <= most):
         return
     lower = "above 0" if least is None else f"from {least:g} on" if most is None else f"from {least:g} to {most:g}"
     raise ParameterError(name, f"is {value!r}; give a number {lower}{others}")
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return isfinite(value)
+    except OverflowError:  # a whole number of very many digits
+        return False
 
 
 def _shown(value: Any) -> str:

@@ -51,6 +51,7 @@ from diln.models.parameters import KINDS, Parameters, defaults, plain
 Tensors = Mapping[str, Array]
 APART = 0.01  # share of a topic's tokens that its total may be off by, for tables are of single precision
 TENSORS = {one.name for one in EVERY_TENSOR}
+ROUNDING = 1e-10  # share of a matrix's trace that no direction of it may fall below
 INITS = ("draws", "kmeans", "random")
 
 
@@ -129,6 +130,7 @@ def check_model(content: Mapping[str, Any], parameters: Parameters, tensors: Ten
     if content["sampled"] is not None:
         for end in _ends(content["sampled"]["states"]):
             _check_totals(tensors[f"table{end}"], tensors[f"totals{end}"], f"totals{end}")
+    _check_squares(tensors)
     _check_gaussian(tensors, getattr(parameters, "prior_documents", 1.0))
     if "precision" in tensors and content["sampled"] is not None:
         _check_precision(tensors["precision"], sizes["dims"], content["sampled"]["state"]["variance"])
@@ -266,17 +268,16 @@ def _check_precision(packed: Array, dims: int, variance: float) -> None:
         matrices = np.zeros((len(packed), dims, dims))
         matrices[:, i, j] = matrices[:, j, i] = packed
         matrices += np.eye(dims) / variance
-        slack = 1e-3 * np.trace(matrices, axis1=1, axis2=2) / dims
-        if not (positive_definite(matrices + slack[:, np.newaxis, np.newaxis] * np.eye(dims)) and invertible(matrices)):
+        least = ROUNDING * np.trace(matrices, axis1=1, axis2=2)
+        if not positive_definite(matrices - least[:, np.newaxis, np.newaxis] * np.eye(dims)):
             raise TensorError("has tensor 'precision' that is no sum of squares")
 
 
-def invertible(matrices: Array) -> bool:
-    """Whether each of several matrices has an inverse."""
-    try:
-        return bool(np.isfinite(np.linalg.inv(matrices)).all())
-    except np.linalg.LinAlgError:
-        return False
+def _check_squares(tensors: Tensors) -> None:
+    """Raise if a topic has a square below 0."""
+    for name in ("products", "average.products"):
+        if name in tensors and (np.diag(tensors[name]) < 0).any():
+            raise TensorError(f"has tensor {name!r} with squares below 0")
 
 
 def positive_definite(matrix: Array) -> bool:
@@ -306,6 +307,7 @@ def check_run(run: ChainRun, numbers: dict[str, Any], tensors: Tensors) -> None:
     if numbers["n_states"]:
         expected |= _average_tensors(arrays)
     _check_all(expected, tensors, sizes)
+    _check_squares(tensors)
     _check_means(state, numbers)
     _check_gaussian({name: tensors[name] for name in ("covariance",) if name in tensors}, 1.0)
     _check_tokens(docs.tokens, tensors["topics"], numbers["size"], restored)
