@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
+from functools import cache, partial
 
 from diln.engine.base import Engine
 from diln.engine.threads import Threads
@@ -25,11 +26,10 @@ def fit(job: Job, engine: Threads, checkpoints: Checkpoints | None, fit_one: Cal
     """Fit a model, with as many chains as asked for, or go on with a fit that was stopped.
 
     Chain i has the bits of a fit with seed + i. As many chains run at a time as there are threads for, and share them:
-    how many there are changes no bit.
+    how many there are changes no bit. Of a fit that the user ends, those agree that were done.
     """
-    number, seed, told = job.parameters.n_chains, job.seed, {}
-    if checkpoints is not None:
-        told = fingerprint(job.parameters, job.rows, job.vocabulary)
+    number, seed = job.parameters.n_chains, job.seed
+    told = cache(partial(fingerprint, job.parameters, job.rows, job.vocabulary))
     keepers = [Keeper.of_chain(checkpoints, i, told, job.vocabulary, last=number > 1) for i in range(number)]
     if not isinstance(job.parameters.random_state, int):  # else it is that of all chains that were stopped, too
         seed = next((found.content["seed"] - i for i, one in enumerate(keepers) if (found := one.found())), seed)
@@ -39,8 +39,11 @@ def fit(job: Job, engine: Threads, checkpoints: Checkpoints | None, fit_one: Cal
     def chain(i: int, engine: Threads, look: Look) -> Fitted:
         return fit_one(job.with_seed(seed + i, look, keepers[i]), engine)
 
-    fitted, others = Together(number, engine.n_jobs, job.look).run(chain)
-    fitted.agreement = ChainAgreement.of(fitted.posterior, others)
+    fitted, others = Together(number, engine.n_jobs, job).run(chain)
+    if fitted.stopped is None and len(others) < number - 1:
+        fitted.stopped = "chains"
+    if fitted.stopped is None or (fitted.stopped == "chains" and others):
+        fitted.agreement = ChainAgreement.of(fitted.posterior, others)
     return fitted
 
 
@@ -51,8 +54,8 @@ class Together:
     may raise, and an interrupt ends all.
     """
 
-    def __init__(self, number: int, n_jobs: int, look: Look | None) -> None:
-        self.number, self.inner = number, look
+    def __init__(self, number: int, n_jobs: int, job: Job) -> None:
+        self.number, self.inner, self.asked = number, job.look, job.stop
         self.at_once = min(number, n_jobs)
         self.jobs = n_jobs // self.at_once
         self.waiting = deque(range(1, number))
@@ -61,7 +64,7 @@ class Together:
         self.stop = threading.Event()
 
     def run(self, chain: Callable[[int, Threads, Look], Fitted]) -> tuple[Fitted, list[ChainSummary]]:
-        """The first chain's model, and what is kept of the others, in order."""
+        """The first chain's model, and what is kept of the others that are done, in order."""
         with ThreadPoolExecutor(max(1, self.at_once - 1)) as pool:
             beside = [pool.submit(self._others, chain, shown=False) for _ in range(self.at_once - 1)]
             try:
@@ -73,20 +76,20 @@ class Together:
                 self.stop.set()
                 _raise_what_stopped(beside, error)
                 raise
-        return first, [self.found[i] for i in range(1, self.number)]
+        return first, [self.found[i] for i in range(1, self.number) if i in self.found]
 
     def _others(self, chain: Callable[[int, Threads, Look], Fitted], *, shown: bool) -> None:
         """Fit chains that nobody has begun, one after the other, and keep what is asked of each."""
-        while self.waiting and not self.stop.is_set():
+        while self.waiting and not self.stop.is_set() and not self.asked():
             try:
                 number = self.waiting.popleft()
             except IndexError:  # another thread was faster
                 return
             try:
                 with Threads(self.jobs) as threads:
-                    self.found[number] = ChainSummary.of(
-                        chain(number, threads, _Watch(self, number, shown=shown)).posterior
-                    )
+                    fitted = chain(number, threads, _Watch(self, number, shown=shown))
+                if fitted.stopped is None:
+                    self.found[number] = ChainSummary.of(fitted.posterior)
             except BaseException:
                 self.stop.set()
                 raise

@@ -39,14 +39,23 @@ FREE = ("n_jobs", "verbose", "max_time")  # parameters that may be others when a
 class Checkpoints:
     """Where a fit is kept while it is on its way, and how often it is written there.
 
-    ``name`` says what the parameters are called where a message is about them.
+    With ``first``, a fit that takes fewer seconds is not written, and others are after so many. ``name`` says what the
+    parameters are called where a message is about them.
     """
 
     def __init__(
-        self, directory: str | Path, every: float, *, resume: bool = False, name: Callable[[str], str] = str
+        self,
+        directory: str | Path,
+        every: float,
+        *,
+        first: float | None = None,
+        resume: bool = False,
+        name: Callable[[str], str] = str,
     ) -> None:
-        self.directory, self.every, self.resume, self.name = Path(directory), every, resume, name
-        self.written = time.monotonic()
+        self.directory, self.every, self.first = Path(directory), every, first
+        self.resume, self.name = resume, name
+        self.begun = time.monotonic()
+        self.next = self.begun + (every if first is None else first)
         self.current = False  # whether what is on disk is of the fit under way
         self.others: dict[int, Checkpoints] = {}  # of further chains
 
@@ -54,7 +63,9 @@ class Checkpoints:
         """Where another chain of the fit is kept, beside the first: chain 1, from 0 on, in DIRECTORY.2, and so on."""
         if number not in self.others:
             directory = self.directory.with_name(f"{self.directory.name}.{number + 1}")
-            self.others[number] = Checkpoints(directory, self.every, resume=self.resume, name=self.name)
+            self.others[number] = Checkpoints(
+                directory, self.every, first=self.first, resume=self.resume, name=self.name
+            )
         return self.others[number]
 
     def _of_chains(self) -> list["Checkpoints"]:
@@ -77,7 +88,17 @@ class Checkpoints:
     @property
     def due(self) -> bool:
         """Whether it is time to write."""
-        return time.monotonic() - self.written >= self.every
+        return time.monotonic() >= self.next
+
+    @property
+    def long(self) -> bool:
+        """Whether the fit has taken long enough to be written."""
+        return time.monotonic() >= self.begun + (self.first or 0.0)
+
+    @property
+    def to_take_up(self) -> bool:
+        """Whether there is something that the fit is to go on from."""
+        return self.resume and (self.directory / MANIFEST).exists()
 
     def check(self) -> None:
         """Raise if no checkpoint can be written: better known before the fit than amid it."""
@@ -92,11 +113,11 @@ class Checkpoints:
         except (StoreError, MemoryError) as error:
             reason = str(error) or "there is not enough memory"
             warn(f"no checkpoint was written, and the fit goes on without: {reason}", DilnWarning, stacklevel=2)
-        self.written = time.monotonic()
+        self.next = time.monotonic() + self.every
 
     def found(self, fingerprint: dict[str, Any]) -> StoredModel | None:
         """What a fit of the same documents and parameters has left, where it is to be taken up and there is any."""
-        if not self.resume or not (self.directory / MANIFEST).exists():
+        if not self.to_take_up:
             return None
         stored = read_model(self.directory, CHECKPOINT)
         with stored.checking():
@@ -175,23 +196,29 @@ def digest(*arrays: Array) -> str:
     return found.hexdigest()
 
 
+Fingerprint = Callable[[], dict[str, Any]]
+
+
 class Keeper:
-    """Writes a chain down when it is time to, and where ``last`` says so when it is done."""
+    """Writes a chain down when it is time to, when it is stopped, and where ``last`` says so when it is done.
+
+    The fingerprint, which all documents must be read for, is asked for when something is written or found.
+    """
 
     def __init__(
         self,
         checkpoints: Checkpoints | None = None,
-        fingerprint: dict[str, Any] | None = None,
+        fingerprint: Fingerprint = dict,
         vocabulary: list[str] | None = None,
         *,
         last: bool = False,
     ) -> None:
         self.checkpoints, self.last = checkpoints, last
-        self.fingerprint, self.vocabulary = fingerprint or {}, vocabulary or []
+        self.fingerprint, self.vocabulary = fingerprint, vocabulary or []
 
     @classmethod
     def of_chain(
-        cls, checkpoints: Checkpoints | None, number: int, told: dict[str, Any], vocabulary: list[str], last: bool
+        cls, checkpoints: Checkpoints | None, number: int, told: Fingerprint, vocabulary: list[str], last: bool
     ) -> "Keeper":
         """The one of a chain, from 0 on."""
         own = checkpoints.of_chain(number) if checkpoints is not None and number else checkpoints
@@ -199,12 +226,23 @@ class Keeper:
 
     def found(self, seed: int | None = None) -> StoredModel | None:
         """What an earlier fit has left, if it is to be taken up, and of this seed where one is given."""
-        found = None if self.checkpoints is None else self.checkpoints.found(self.fingerprint)
+        if self.checkpoints is None or not self.checkpoints.to_take_up:
+            return None
+        found = self.checkpoints.found(self.fingerprint())
         return None if found is None or seed not in (None, found.content["seed"]) else found
 
-    def keep(self, seed: int, phase: str, done: bool, stored: Callable[[], tuple[dict[str, Any], Tensors]]) -> None:
+    def keep(
+        self,
+        seed: int,
+        phase: str,
+        stored: Callable[[], tuple[dict[str, Any], Tensors]],
+        *,
+        done: bool,
+        stopped: bool,
+    ) -> None:
         """A sweep or a step is done, or all are; ``stored`` gives what is to be written, if it is time to."""
-        if self.checkpoints is not None and (self.checkpoints.due or (self.last and done)):
+        kept = self.checkpoints
+        if kept is not None and kept.every < np.inf and (kept.due or stopped or (self.last and done and kept.long)):
             content, tensors = stored()
-            told = {"seed": seed, "phase": phase, phase: content, "fingerprint": self.fingerprint}
-            self.checkpoints.write(told, tensors, self.vocabulary)
+            told = {"seed": seed, "phase": phase, phase: content, "fingerprint": self.fingerprint()}
+            kept.write(told, tensors, self.vocabulary)

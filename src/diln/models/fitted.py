@@ -55,6 +55,7 @@ class Fitted:
     history: list[dict[str, Any]] = field(default_factory=list)
     rule: dict[str, Any] | None = None  # how text was made into counts, where that is known
     named: bool = False  # whether the counts came with the names of their columns
+    stopped: str | None = None  # what was under way when the user ended the fit: its sweeps, steps or further chains
     agreement: ChainAgreement | None = None  # with further chains over the same documents, where there were some
     _topics: Floats | None = field(default=None, init=False, repr=False)
 

@@ -13,11 +13,11 @@ from diln.inference import loops
 from diln.inference.posterior import OnlineStep
 from diln.inference.progress import Look, Progress
 from diln.models import chains, sampling, variational
-from diln.models.checkpoints import Checkpoints, Keeper
+from diln.models.checkpoints import Checkpoints
 from diln.models.checks import ParameterError
 from diln.models.counts import Rows
 from diln.models.fitted import Fitted, check_terms
-from diln.models.job import Job
+from diln.models.job import Job, Stop, never
 from diln.models.parameters import Parameters
 from diln.models.size import check_size
 
@@ -33,12 +33,13 @@ def fit(
     vocabulary: list[str],
     look: Look | None = None,
     checkpoints: Checkpoints | None = None,
+    stop: Stop = never,
 ) -> Fitted:
-    """Fit a model to documents."""
+    """Fit a model to documents; ``stop`` is asked after every sweep or step whether to end with what there is."""
     if checkpoints is not None and parameters.inference != "sampling":
         raise ValueError("checkpoints are for inference='sampling'; fit without them")
     check_size(parameters, rows)
-    job = Job.of(parameters, rows, vocabulary, seed_of(parameters.random_state), look, Keeper())
+    job = Job.of(parameters, rows, vocabulary, seed_of(parameters.random_state), look, stop)
     with Threads(parameters.jobs) as engine:
         fitted = chains.fit(job, engine, checkpoints, fit_one)
         fitted.refresh(engine)
@@ -55,7 +56,7 @@ def fit_one(job: Job, engine: Engine) -> Fitted:
         fitted = Fitted.restored(found, found.content["online"], job.parameters)
     else:
         fitted = BEGIN[job.parameters.inference](job, engine, found)
-    if job.method == "online":
+    if job.method == "online" and fitted.stopped is None:
         passes(job, fitted, engine)
     return fitted
 
@@ -69,13 +70,12 @@ def passes(job: Job, fitted: Fitted, engine: Engine) -> None:
         return job.late(progress) or fitted.steps == epochs * each
 
     watch = job.watch(fitted.history, "online", fitted.stored, ends)
-    while fitted.steps < epochs * each:
+    while fitted.steps < epochs * each and not watch.over:
         epoch, done = divmod(fitted.steps, each)
         before = fitted.history[-1]["seconds"] if fitted.history else 0.0
         batches = shuffled(job.rows, (job.seed, 1, epoch), size, done)
         loops.steps(OnlinePass(fitted, epoch + 1), batches, engine, watch, before)
-        if fitted.steps < (epoch + 1) * each:  # time is over
-            break
+    fitted.stopped = "steps" if watch.stopped else None
 
 
 def shuffled(rows: Rows, seed: tuple[int, ...], size: int, skip: int = 0) -> Iterator[csr_array]:

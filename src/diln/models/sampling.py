@@ -10,6 +10,7 @@ from diln.inference import loops
 from diln.inference.data import Array, Tokens
 from diln.inference.emissions.multinomial_draws import TopicCounts
 from diln.inference.sampling.chain import Chain
+from diln.inference.sampling.merge import merge
 from diln.inference.sampling.posterior import SampledPosterior
 from diln.inference.sampling.run import ChainPlan, ChainRun
 from diln.inference.sampling.state import SampledDocuments, State
@@ -44,12 +45,16 @@ def begin(job: Job, engine: Engine, found: StoredModel | None = None) -> Fitted:
         numbers, tensors = run.stored()
         return {"run": numbers, "history": history}, tensors
 
-    loops.sweeps(run, engine, job.watch(history, "chain", stored, lambda _: run.done))
-    posterior = finished(run, engine, job.population / run.chain.size)
+    watch = job.watch(history, "chain", stored, lambda _: run.done)
+    loops.sweeps(run, engine, watch)
     passes = run.chain.number if job.method != "online" else 0
+    if watch.stopped:
+        cut_short(run, engine)
+    posterior = finished(run, engine, job.population / run.chain.size)
     return Fitted(
         job.parameters, posterior, job.vocabulary, job.seed, seen=run.visited, population=job.population,
         passes=passes, method=job.method, history=history, rule=job.rows.rule,
+        stopped="sweeps" if watch.stopped else None,
     )  # fmt: skip
 
 
@@ -130,6 +135,28 @@ def begin_from(chain: Chain, topics: Array, weights: Array, engine: Engine) -> N
     given.weights.a0[size:] = 0
     draw_given(given, chain.docs, key_of(chain.seed, 0, BEGINNING), engine)
     chain.recount()
+
+
+def cut_short(run: ChainRun, engine: Engine) -> None:
+    """Have a chain that was stopped end in a model: the mean of its late states so far, or else its last state.
+
+    A model has as many topics as were asked for, and its weights. While topics take shape a chain may have neither: it
+    gets them, and one more sweep.
+    """
+    chain, plan = run.chain, run.plan
+    if run.average.n_states:
+        return
+    size = chain.state.n_topics
+    topics = size if plan.merges is None else min(plan.merges, size)
+    shapeless = chain.closed or topics < size
+    if topics < size:
+        merge(chain, topics)
+    if chain.closed:
+        chain.open()
+    if shapeless:
+        chain.sweep(engine)
+    run.average.add(chain.state)
+    run.kept = [chain.state.copy()] if plan.keep_states else []
 
 
 def finished(run: ChainRun, engine: Engine, scale: float) -> SampledPosterior:
