@@ -12,10 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import diln, in_its_own_process, write_texts
+from commands import diln, write_texts
 from scipy.sparse import csr_array, save_npz
 
-from diln.cli.fitline import FitLine, Passes, Steps, Sweeps, clock, fitting
+from diln.cli import fit as cli_fit
+from diln.cli.fitline import FitLine, Passes, Steps, Sweeps
+from diln.cli.lines import clock, fitting
 from diln.cli.parameters import FLAGS, PARAMETERS, STARTS, Inference, default_text, help_text
 from diln.cli.source import BUILTIN_NAMES, Format
 from diln.corpus import FORMATS, Corpus
@@ -352,13 +354,10 @@ def test_a_model_is_replaced_when_forced(shelf, tmp_path):
     assert Fitted.load(tmp_path / "m").kind == "LDA"
 
 
-@pytest.mark.parametrize("before", ["nothing", "a model"])
-def test_interrupting_a_fit_says_so_and_changes_nothing(before, shelf, tmp_path):
+def test_on_a_terminal_ctrl_c_ends_a_fit_with_its_model(tmp_path):
     texts = write_texts(tmp_path / "many.jsonl", 1000)
-    if before == "a model":
-        assert diln("fit", shelf / "corpus", "-o", tmp_path / "m", *FEW, "-q").code == 0
-    kept = {path.name: path.read_bytes() for path in (tmp_path / "m").glob("*")}
-    command = [sys.executable, "-m", "diln", "fit", texts, "-o", tmp_path / "m", "--passes", 100000, "-fj2"]
+    options = ["--passes", 200000, "--states", 100000, "-fj2"]
+    command = [sys.executable, "-m", "diln", "fit", texts, "-o", tmp_path / "m", *options]
     main, side = pty.openpty()  # progress tells when the fit has begun
     env = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
     process = subprocess.Popen([*map(str, command)], stderr=side, stdout=subprocess.PIPE, env=env)
@@ -369,11 +368,14 @@ def test_interrupting_a_fit_says_so_and_changes_nothing(before, shelf, tmp_path)
     process.send_signal(signal.SIGINT)
     shown += rest_of(main)
     printed, _ = process.communicate(timeout=60)
-    assert (process.returncode, printed) == (130, b"")
-    assert b"interrupted; no model was written\r\n" in shown
-    assert b"Traceback" not in shown
-    assert {path.name: path.read_bytes() for path in (tmp_path / "m").glob("*")} == kept
-    assert (tmp_path / "m").exists() == (before == "a model")
+    assert (process.returncode, b"Traceback" in shown) == (130, False)
+    assert b"of at most 200,000, not converged: " in shown
+    assert b"not converged " in printed
+    fitted = Fitted.load(tmp_path / "m")
+    assert (fitted.stopped, fitted.passes >= 2) == ("sweeps", True)
+    info = diln("info", tmp_path / "m")
+    assert f"after sweep {fitted.passes:,} of at most 200,000, not converged" in info.out
+    assert diln("info", tmp_path / "m", "--json").json["stopped"] == "sweeps"
 
 
 @pytest.fixture
@@ -420,6 +422,37 @@ def test_a_checkpoint_is_neither_taken_up_nor_forgotten_by_chance(stopped_fit, s
     assert not kept.exists()
 
 
+def test_a_model_that_is_whole_is_not_replaced_by_a_fit_that_goes_on(stopped_fit, shelf, tmp_path):
+    fitted = Fitted.load(shelf / "hdp")
+    for stopped, code in ((None, 2), ("sweeps", 0)):
+        fitted.stopped = stopped
+        fitted.save(tmp_path / "m")
+        done = diln("fit", shelf / "corpus", "-o", tmp_path / "m", *FEW, "--resume", "-q")
+        assert (done.code, "there is a model already; pass --force" in done.err) == (code, code == 2)
+    assert Fitted.load(tmp_path / "m").kind == "DILN"
+
+
+def test_a_fit_of_more_than_a_minute_is_kept_without_asking(shelf, tmp_path, monkeypatch):
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Fitted, "save", interrupted)
+    kept = tmp_path / "m.checkpoint"
+    assert cli_fit.FIRST == 60
+    for first, options, left in ((0, ("--checkpoint-every", "never"), False), (60, (), False), (0, (), True)):
+        monkeypatch.setattr(cli_fit, "FIRST", first)
+        done = diln("fit", shelf / "corpus", "-o", tmp_path / "m", *FEW, "--chains", 2, *options, "-q")
+        assert (done.code, kept.exists(), kept.with_name("m.checkpoint.2").exists()) == (130, left, left)
+        assert (f"; the same command with --resume goes on from {kept}\n" in done.err) == left
+
+
+@pytest.mark.parametrize("value", ["often", "-1", "nan"])
+def test_how_often_to_write_a_checkpoint_is_a_number_or_never(value, shelf, tmp_path):
+    done = diln("fit", shelf / "corpus", "-o", tmp_path / "m", "--checkpoint-every", value)
+    assert done.code == 2
+    assert "neither a number of seconds from 0 on nor 'never'" in " ".join(done.err.replace("\u2502", " ").split())
+
+
 def test_a_model_that_cannot_be_saved_is_not_lost(shelf, tmp_path, monkeypatch):
     def full(*_: object) -> None:
         raise StoreError("m: cannot be written (No space left on device); make room")
@@ -462,7 +495,7 @@ def rest_of(terminal: int) -> bytes:
         shown += piece
 
 
-def test_progress_is_shown_on_a_terminal_only(shelf, tmp_path):
+def test_progress_is_shown_on_a_terminal(shelf, tmp_path):
     main, side = pty.openpty()
     args = ["fit", shelf / "corpus", "-o", tmp_path / "m", "--topics", 40, "--passes", 100, "-j1"]
     command = [sys.executable, "-m", "diln", *map(str, args)]
@@ -474,8 +507,6 @@ def test_progress_is_shown_on_a_terminal_only(shelf, tmp_path):
     assert process.returncode == 0
     for part in (b" of at most 100", b"documents/s", b"score -", b"topics", b"learning: batch", b"averaging", b"left"):
         assert part in shown
-    piped = in_its_own_process("fit", shelf / "corpus", "-o", tmp_path / "n", "--topics", 40, "--passes", 2)
-    assert (piped.code, "sweep" in piped.err) == (0, False)
 
 
 def shown(course, *seen: Progress) -> list[str]:

@@ -1,14 +1,18 @@
 """What every command has: described options, one sentence for errors and warnings, JSON without odd numbers."""
 
 import json
+import os
 import signal
+import subprocess
+import sys
 import warnings
 
 import numpy as np
 import pytest
 import typer
-from commands import diln
+from commands import diln, in_its_own_process
 
+from diln.cli import console
 from diln.cli.console import plain_warnings, say_json, told_of_interrupts
 from diln.cli.main import app
 from diln.errors import WorkerError
@@ -49,11 +53,55 @@ def test_a_worker_that_died_is_one_sentence_and_exit_code_1(fails_with):
     assert diln("topics", "model") == (1, "", "error: a worker process died; run again with fewer processes\n")
 
 
-@pytest.mark.parametrize("error", [RuntimeError("broken"), KeyError("broken"), np.linalg.LinAlgError("broken")])
-def test_other_errors_show_where_they_came_from(error, fails_with):
+@pytest.mark.parametrize(
+    "error",
+    [RuntimeError("it is\nbroken"), KeyError("broken"), np.linalg.LinAlgError("broken"), RecursionError("broken")],
+)
+def test_other_errors_are_one_sentence_and_show_where_they_came_from_if_asked(error, fails_with):
     fails_with(error)
+    done = diln("topics", "model")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith(f"error: {type(error).__name__}: ")
+    assert done.err.endswith("please report it with what diln --debug and the same command show\n")
+    assert done.err.count("\n") == 1
     with pytest.raises(type(error), match="broken"):
-        diln("topics", "model")
+        diln("--debug", "topics", "model")
+
+
+def test_sigterm_is_an_interrupt_with_an_exit_code_of_its_own(monkeypatch):
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(Fitted, "load", lambda *_: signal.raise_signal(signal.SIGTERM))
+    assert diln("topics", "model") == (143, "", "")
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+@pytest.mark.parametrize(
+    "line", [("topics", "{shelf}/diln"), ("info", "{shelf}/diln", "--json"), ("fit", "--help")], ids=" ".join
+)
+def test_output_that_nobody_reads_is_no_error(line, shelf):
+    command = [sys.executable, "-m", "diln", *(word.format(shelf=shelf) for word in line)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.close()
+    process.stdout = None
+    assert (process.communicate(timeout=60)[1], process.returncode) == ("", 0)
+
+
+def test_what_a_terminal_cannot_show_is_drawn_with_what_it_has(shelf, tmp_path):
+    assert "\u2501\u2581\u2588 5\xb11 caf\xe9\u2026 \u03c9".encode("ascii", "plain") == b"=.@ 5+-1 caf\\xe9~ \\u03c9"
+    assert "\u2501 5\xb11 caf\xe9 \u03c9".encode("latin-1", "plain") == b"= 5\xb11 caf\xe9 \\u03c9"
+    (tmp_path / "t.txt").write_text("caf\xe9 th\xe9\n" * 5, encoding="utf-8")
+    assert diln("corpus", "build", tmp_path / "t.txt", "-o", tmp_path / "c", "--max-df", "1.0", "-qj1").code == 0
+    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    for line, shown in ((("corpus", "info", tmp_path / "c"), "caf\\xe9"), (("info", shelf / "diln"), "score -")):
+        done = in_its_own_process(*line, env=env)
+        assert (done.code, done.err, "\\u" in done.out, shown in done.out) == (0, "", False, True)
+
+
+@pytest.mark.parametrize("width", [1, 20, 500])
+@pytest.mark.parametrize("line", [("topics",), ("correlations",), ("info",)], ids=" ".join)
+def test_lines_of_any_width_are_filled(line, width, shelf, monkeypatch):
+    monkeypatch.setattr(console.OUT, "width", width)
+    assert diln(*line, shelf / "diln").code == 0
 
 
 def hit_in_compiled_code(*_: object) -> None:

@@ -3,7 +3,8 @@
 By hand: python tests/models/killing.py KILLS [SEED]
 
 As a command, ``run`` is ``diln`` with a corpus growing, and steps begun, at sizes that suit a test; with ``--die N``
-before the rest, the process kills itself as it is about to bring the N-th file down to the disk.
+before the rest, the process kills itself as it is about to bring the N-th file down to the disk; with ``--hold N
+FOLDER`` it waits after its N-th sweep or step, or before all with 0, until there is FOLDER/go.
 """
 
 import os
@@ -42,12 +43,16 @@ def write_corpus(directory: Path, n_docs: int, seed: int = 0) -> Path:
     return directory
 
 
-def command(corpus: Path, model: Path, learning: str, *options: str, die: int | None = None) -> list[str]:
+def command(
+    corpus: Path, model: Path, learning: str, *options: str, die: int | None = None, hold: int | None = None
+) -> list[str]:
     """The words that start a fit; batch learning is the command itself."""
     line = ["fit", str(corpus), "-o", str(model), "--quiet", "-j1", *OPTIONS[learning], *options]
-    if learning in ("batch", "chains") and die is None:
+    if learning in ("batch", "chains") and die is None and hold is None:
         return [sys.executable, "-m", "diln", *line]
-    return [sys.executable, __file__, "run", *([] if die is None else ["--die", str(die)]), *line]
+    first = [] if die is None else ["--die", str(die)]
+    first += [] if hold is None else ["--hold", str(hold), str(model.parent)]
+    return [sys.executable, __file__, "run", *first, *line]
 
 
 def begin(*words: Any, **options: Any) -> subprocess.Popen:
@@ -156,6 +161,9 @@ def run(words: list[str]) -> None:
     if words[0] == "--die":
         die_at(int(words[1]))
         words = words[2:]
+    if words[0] == "--hold":
+        hold_at(int(words[1]), Path(words[2]))
+        words = words[3:]
     sys.argv = ["diln", *words]
     main()
 
@@ -172,6 +180,34 @@ def die_at(number: int) -> None:
         to_disk(descriptor)
 
     os.fsync = sync
+
+
+def hold_at(number: int, folder: Path) -> None:
+    """Have a fit wait after so many sweeps or steps: it makes FOLDER/here, and once it is to stop FOLDER/asked."""
+    from diln.cli.fitline import FitLine
+
+    look, enter, seen = FitLine.look, FitLine.__enter__, 0
+
+    def wait(line: FitLine) -> None:
+        (folder / "here").touch()
+        while not (folder / "go").exists():
+            if line.stop():
+                (folder / "asked").touch()
+            time.sleep(0.005)
+
+    def looked(line: FitLine, progress: Any) -> None:
+        nonlocal seen
+        look(line, progress)
+        seen += 1
+        if seen == number:
+            wait(line)
+
+    def entered(line: FitLine) -> FitLine:
+        if number == 0:
+            wait(line)
+        return enter(line)
+
+    FitLine.look, FitLine.__enter__ = looked, entered
 
 
 if __name__ == "__main__":

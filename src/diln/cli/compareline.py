@@ -1,13 +1,11 @@
-"""How far a comparison is, in one line on a terminal."""
+"""How far a comparison is, in one line."""
 
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
-from rich.progress import Progress as Live
-from rich.progress import SpinnerColumn
 
 from diln.cli.console import ERR
-from diln.cli.fitline import OneLine, Parts, clock
+from diln.cli.lines import OneLine, Parts, clock
 from diln.errors import StoreError
 
 if TYPE_CHECKING:
@@ -20,7 +18,7 @@ A_SECOND = 2  # times that it looks what is there
 
 
 class CompareLine:
-    """Shows on a terminal how many runs are done, which are under way, and what came of the last. Quiet elsewhere.
+    """Shows how many runs are done, which are under way, and what came of the last.
 
     It looks into the directory of the comparison: there is all that any process has done.
     """
@@ -30,20 +28,16 @@ class CompareLine:
         self.runs: dict[str, Run] = {}
         self.later = 0
         self.before: set[str] | None = None  # runs that were done before this began, known by then or not
-        self.live = Live(
-            SpinnerColumn(), OneLine(self.parts, console), console=console, transient=True,
-            disable=quiet or not console.is_terminal, refresh_per_second=A_SECOND,
-        )  # fmt: skip
-        self.live.add_task("comparing", total=None)
+        self.shown = OneLine(self.parts, console, quiet=quiet, a_second=A_SECOND)
 
     def __enter__(self) -> Self:
-        self.live.start()
+        self.shown.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: "TracebackType | None"
     ) -> None:
-        self.live.stop()
+        self.shown.__exit__(kind, error, at)
 
     def expect(self, runs: "list[Run]", later: int) -> None:
         """The runs that are known by now, done or not, and the number of runs that will follow."""

@@ -1,23 +1,39 @@
 """What the command shows: results on the standard output, all else (progress, notes, errors) on the standard error."""
 
+import codecs
 import json
 import math
 import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from types import TracebackType
 from typing import Any, Self, TextIO
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
+from rich.text import Text
 
+from diln.cli.lines import COMPILING, Compiling, NowAndThen, Parts, clock, joined
 from diln.engine.interrupts import true_interrupts
 
 WIDE = 10_000  # characters of a line that no terminal has to show
+PLAIN = "plain"  # how characters are written that a terminal or pipe does not have
+IN_ASCII = {**dict(zip("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\|/-\\|/", strict=True)), **dict(zip("▁▂▃▄▅▆▇█", ".:-=+*#@", strict=True))}
+IN_ASCII |= {"━": "=", "╸": "=", "╺": "-", "…": "~", "±": "+-", "≈": "~"}
 
 
 def output(stream: TextIO | None = None) -> Console:
@@ -32,9 +48,59 @@ OUT = output()
 ERR = Console(stderr=True, highlight=False)
 
 
+def _unread(self: Console) -> None:
+    """Whoever read what is printed has gone (``| head``): print no more, and go on. rich ends the command here."""
+    self.quiet = True
+    mute(self.file)
+
+
+Console.on_broken_pipe = _unread  # type: ignore[method-assign] # of the consoles that typer makes, too
+
+
+def mute(stream: Any) -> None:
+    """Have whatever else is written to a stream go nowhere."""
+    with suppress(OSError, ValueError, AttributeError):  # not a file
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def _plain(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Something else for characters that a stream does not have: like ones for what we draw, and codes for the rest."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    like = IN_ASCII.get(error.object[error.start])
+    if like is None:
+        error.end = error.start + 1
+        return codecs.backslashreplace_errors(error)
+    return like, error.start + 1
+
+
+codecs.register_error(PLAIN, _plain)
+
+
+def print_anything() -> None:
+    """Have no character end the command: a terminal or pipe may not have all of them."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors=PLAIN)
+
+
+def flush() -> None:
+    """Have all that was printed read, unless nobody does."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            mute(stream)
+
+
 def say_json(value: dict[str, Any]) -> None:
     """Print a result for machines: one line of JSON, with null for numbers that JSON does not have."""
-    sys.stdout.write(json.dumps(_finite(value), allow_nan=False) + "\n")
+    try:
+        sys.stdout.write(json.dumps(_finite(value), allow_nan=False) + "\n")
+    except BrokenPipeError:
+        mute(sys.stdout)
 
 
 def _finite(value: Any) -> Any:
@@ -96,15 +162,29 @@ def told_of_interrupts(outcome: str | Callable[[], str]) -> Iterator[None]:
         raise
 
 
+class Doing(ProgressColumn):
+    """What is being done."""
+
+    def __init__(self, line: "ProgressLine") -> None:
+        super().__init__()
+        self.line = line
+
+    def render(self, task: Task) -> Text:
+        """What is being done now."""
+        return Text(self.line.doing)
+
+
 class ProgressLine:
-    """Shows on a terminal how far a build is: documents, documents a second, time left. Quiet elsewhere."""
+    """Shows how far a build is: documents, documents a second, time left."""
 
     def __init__(self, what: str, *, quiet: bool = False, stream: TextIO | None = None) -> None:
         console = ERR if stream is None else Console(file=stream, highlight=False)
-        self.quiet = quiet
+        self.what, self.quiet = what, quiet
+        self.compiling = Compiling()
+        self.lines = None if quiet or console.is_terminal else NowAndThen(self.line, console)
         self.progress = Progress(
             SpinnerColumn(),
-            TextColumn(what),
+            Doing(self),
             BarColumn(bar_width=30),
             TextColumn("{task.fields[documents]:,} documents"),
             TextColumn("{task.fields[rate]:,.0f}/s"),
@@ -118,11 +198,33 @@ class ProgressLine:
         self.task = self.progress.add_task(what, total=None, documents=0, rate=0.0)
 
     def __enter__(self) -> Self:
+        self.compiling.start()
         self.progress.start()
+        if self.lines is not None:
+            self.lines.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self.lines is not None:
+            self.lines.stop()
         self.progress.stop()
+        self.compiling.stop()
+
+    @property
+    def doing(self) -> str:
+        """What is being done."""
+        return f"{self.what}: {COMPILING}" if self.compiling else self.what
+
+    def line(self, elapsed: float) -> str:
+        """How far it is, where there is no terminal."""
+        task = self.progress.tasks[0]
+        parts: Parts = [(1, self.doing)]
+        if task.fields["documents"]:
+            parts += [(1, f"{task.fields['documents']:,} documents"), (1, f"{task.fields['rate']:,.0f}/s")]
+        parts += [(1, clock(elapsed))]
+        if task.total and task.completed:
+            parts += [(1, f"{clock(elapsed * (task.total / task.completed - 1))} left")]
+        return joined(parts)
 
     def note(self, text: str) -> None:
         """Show what was guessed."""

@@ -1,5 +1,6 @@
 """``diln fit``: a model of the documents in a corpus, or in anything that a corpus is built from."""
 
+import math
 import time
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -8,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from diln.cli.console import ERR, OUT, facts, say_json, told_of_interrupts
+from diln.cli.console import ERR, OUT, complain, facts, say_json, told_of_interrupts
 from diln.cli.fitline import Course, FitLine, Passes, Steps, Sweeps
+from diln.cli.interrupts import StopSign
 from diln.cli.options import OUTPUT, ForceOption, Given, JobsOption, JsonOption, QuietOption, takes
 from diln.cli.parameters import FLAGS, LEARNING, MODEL, PARAMETERS, checked_parameters
 from diln.cli.source import READING, TERMS, TOKENS, SourceArg, read_corpus
-from diln.cli.tables import counted, found_json, summary, topic_json, topic_table
+from diln.cli.tables import counted, found_json, stopped, summary, topic_json, topic_table
 from diln.errors import DilnError, SourceError, StoreError
 from diln.models.options import MODELS
 
@@ -27,7 +29,21 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 LARGEST = 10  # topics that are shown of a model just fitted
-EVERY = 600.0  # seconds from one checkpoint to the next of a fit that goes on, unless told otherwise
+FIRST, EVERY = 60.0, 600.0  # seconds of a fit before its first checkpoint, and from one to the next
+NEVER = "never"
+
+
+def _seconds(value: str) -> float:
+    """A number of seconds; infinite for never."""
+    try:
+        seconds = math.inf if value == NEVER else float(value)
+    except ValueError:
+        seconds = -1.0
+    if not seconds >= 0:
+        raise typer.BadParameter(
+            f"{value!r} is neither a number of seconds from 0 on nor {NEVER!r}", param_hint="--checkpoint-every"
+        )
+    return seconds
 
 
 @app.command(
@@ -55,14 +71,13 @@ def fit_command(  # a parameter for each option
         int, typer.Option("--seed", help="The same seed gives the same model.", rich_help_panel=LEARNING)
     ] = 0,
     checkpoint_every: Annotated[
-        float | None,
+        str | None,
         typer.Option(
             "--checkpoint-every",
-            metavar="SECONDS",
-            min=0,
+            metavar=f"SECONDS|{NEVER}",
             help="Sampling: how often to save progress to MODEL.checkpoint, beside the model; 0 for after every sweep "
-            "or step. The checkpoint is removed when the model has been written.",
-            show_default="never; with --resume 600",
+            "or step. The checkpoint is removed when the fit is complete and its model written.",
+            show_default="600, and first after 60",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -81,27 +96,41 @@ def fit_command(  # a parameter for each option
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Fit a model to documents."""
-    from diln.models.checkpoints import Checkpoints
+    """Fit a model to documents.
 
-    begun, every = time.perf_counter(), EVERY if checkpoint_every is None else checkpoint_every
-    kept = Checkpoints(beside(output), every, resume=resume, name=lambda name: FLAGS.get(name, name))
-    uses = resume or checkpoint_every is not None
+    The first Ctrl-C, or SIGTERM, ends the fit after the sweep, pass or step under way, and the model is written as it
+    is then: not converged. With --resume the same command goes on from there. The second abandons the fit, and nothing
+    is written. The exit code is 130 (SIGTERM: 143) in both cases.
+    """
+    begun, stop = time.perf_counter(), StopSign()
+    kept = _checkpoints(output, checkpoint_every, resume)
     checked = checked_parameters(model.upper(), {**parameters, "random_state": seed, "n_jobs": jobs})
-    with held_output(output, force) as held:  # to the end: a second fit is told at once, not after its hour
+    with held_output(output, kept, force) as held:  # to the end: a second fit is told at once, not after its hour
         with told_of_interrupts(lambda: f"no model was written{_left(kept)}"):
-            check_checkpoint(kept, checked, uses, force)
+            check_checkpoint(kept, checked, checkpoint_every is not None, force)
+            check_model(output, kept, force)
             corpus = read_corpus(source, reading, text, jobs, quiet or json)
             if resume and not (quiet or json):
                 ERR.print(f"[dim]{escape(_taken_up(kept))}[/]", soft_wrap=True)
-            fitted = _fit(checked, corpus, source, kept if uses else None, quiet=quiet or json)
+            fitted = _fit(checked, corpus, source, kept, stop, quiet=quiet or json)
         with told_of_interrupts(lambda: f"{output} has the new model, or what it had{_left(kept)}"):
             try:
                 fitted.save(output, held)
             except StoreError as error:
                 raise StoreError(f"{error}{_left(kept)}") from None
-            kept.remove()
+            kept.remove(stale=fitted.stopped is not None)
     _report(fitted, corpus, output, time.perf_counter() - begun, json)
+    if fitted.stopped is not None and stop.number is not None:
+        how = _left(kept) or f"; --init {output}, with another --output, begins another fit with its topics"
+        complain("warning", f"stopped {stopped(fitted)}: {output} has the model as it is{how}")
+        raise typer.Exit(128 + stop.number)
+
+
+def _checkpoints(output: Path, given: str | None, resume: bool) -> "Checkpoints":
+    from diln.models.checkpoints import Checkpoints
+
+    first, every = (FIRST, EVERY) if given is None else (None, _seconds(given))
+    return Checkpoints(beside(output), every, first=first, resume=resume, name=lambda name: FLAGS.get(name, name))
 
 
 def beside(output: Path) -> Path:
@@ -120,17 +149,28 @@ def _taken_up(kept: "Checkpoints") -> str:
     return f"going on from {kept.directory}" if kept.there else f"there is no {kept.directory} to go on from; beginning"
 
 
-def held_output(directory: Path, force: bool) -> "AbstractContextManager[Held]":
+def held_output(directory: Path, kept: "Checkpoints", force: bool) -> "AbstractContextManager[Held]":
     """Hold the directory for a model; raises if none can be written: better known before fitting than after."""
     from diln.files import writing
     from diln.models.files import MODEL as KIND
 
-    return writing(directory, KIND, "replace" if force else "new")
+    return writing(directory, KIND, "replace" if force or kept.there else "new")
 
 
-def check_checkpoint(kept: "Checkpoints", parameters: "Parameters", uses: bool, force: bool) -> None:
-    """Raise if there can be no checkpoint, or if there is one of which nothing was said."""
-    if uses and parameters.inference != "sampling":
+def check_model(directory: Path, kept: "Checkpoints", force: bool) -> None:
+    """Raise if there is a model that is not to be replaced: any but the one that this fit was stopped at."""
+    from diln.files import MANIFEST
+    from diln.models.fitted import Fitted
+
+    if force or not (directory / MANIFEST).exists():
+        return
+    if not (kept.resume and kept.there) or Fitted.load(directory).stopped is None:
+        raise StoreError(f"{directory}: there is a model already; pass --force to replace it")
+
+
+def check_checkpoint(kept: "Checkpoints", parameters: "Parameters", asked: bool, force: bool) -> None:
+    """Raise if there can be no checkpoint that was asked for, or if there is one of which nothing was said."""
+    if (asked or kept.resume) and parameters.inference != "sampling":
         option = "--resume" if kept.resume else "--checkpoint-every"
         raise DilnError(f"{option} is for --inference sampling, and it is {parameters.inference}; leave it out")
     if kept.there and not kept.resume and not force:
@@ -138,12 +178,12 @@ def check_checkpoint(kept: "Checkpoints", parameters: "Parameters", uses: bool, 
             f"{kept.directory}: a fit that was stopped has left its checkpoint here; go on from it with --resume, or "
             "begin anew with --force"
         )
-    if uses:
+    if (asked or kept.resume) and kept.every < math.inf:
         kept.check()
 
 
 def _fit(
-    parameters: "Parameters", corpus: "Corpus", name: str, checkpoints: "Checkpoints | None", quiet: bool
+    parameters: "Parameters", corpus: "Corpus", name: str, checkpoints: "Checkpoints", stop: StopSign, quiet: bool
 ) -> "Fitted":
     from diln.models.counts import CorpusRows
     from diln.models.fitting import fit
@@ -156,8 +196,9 @@ def _fit(
             f"--init is a model of {len(start):,} terms that are not the {corpus.n_terms:,} of the documents; count "
             "them with --vocabulary, or fit both on one corpus"
         )
-    with FitLine(course(parameters, len(corpus), corpus.n_tokens), quiet=quiet) as line:
-        return fit(parameters, CorpusRows(corpus), corpus.vocabulary, line, checkpoints)
+    kept = checkpoints if parameters.inference == "sampling" else None
+    with stop, FitLine(course(parameters, len(corpus), corpus.n_tokens), quiet=quiet, stop=stop) as line:
+        return fit(parameters, CorpusRows(corpus), corpus.vocabulary, line, kept, stop)
 
 
 def course(parameters: "Parameters", n_docs: int, n_tokens: float) -> Course:

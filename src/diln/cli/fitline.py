@@ -1,26 +1,22 @@
-"""How far a fit is, in one line on a terminal."""
+"""How far a fit is, in one line."""
 
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from rich.console import Console
-from rich.progress import Progress as Live
-from rich.progress import ProgressColumn, SpinnerColumn, Task
-from rich.text import Text
 
 from diln.cli.console import ERR
+from diln.cli.interrupts import StopSign
+from diln.cli.lines import COMPILING, GAP, Compiling, OneLine, Parts, clock
 
 if TYPE_CHECKING:
     from diln.inference.progress import Progress
     from diln.inference.sampling.run import ChainPlan
 
-GAP = "  "
 RECENT = 11  # passes, sweeps or steps that say how fast it goes
-
-Parts = list[tuple[int, str]]  # what there is to show, and how much each matters (1 the most)
+STOPPING = "stopping after this sweep, pass or step; Ctrl-C again abandons the fit"
 
 
 @dataclass(frozen=True)
@@ -143,30 +139,29 @@ def time_left(seconds: float, last: "Progress", max_time: float | None, at_most:
 
 
 class FitLine:
-    """Shows on a terminal how far a fit is on its course, and what it has found so far. Quiet elsewhere."""
+    """Shows how far a fit is on its course, and what it has found so far."""
 
-    def __init__(self, course: Course, *, quiet: bool = False, console: Console = ERR) -> None:
-        self.course = course
+    def __init__(
+        self, course: Course, *, quiet: bool = False, console: Console = ERR, stop: StopSign | None = None
+    ) -> None:
+        self.course, self.stop = course, stop or StopSign()
         self.recent: deque[Progress] = deque(maxlen=RECENT)
         self.swept = 0
-        self.live = Live(
-            SpinnerColumn(),
-            OneLine(self.parts, console),
-            console=console,
-            transient=True,
-            disable=quiet or not console.is_terminal,
-        )
-        self.live.add_task("fitting", total=None)
+        self.compiling = Compiling()
+        self.shown = OneLine(self.parts, console, quiet=quiet, urgent=self.stop)
 
     def __enter__(self) -> Self:
-        self.live.start()
+        self.compiling.start()
+        self.shown.__enter__()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.live.stop()
+        self.shown.__exit__(kind, error, at)
+        self.compiling.stop()
 
     def look(self, progress: "Progress") -> None:
-        """Show that a pass, a sweep or a step is done."""
+        """Show that a pass, a sweep or a step is done; from then on the fit may be stopped."""
+        self.stop.arm()
         if self.recent and self.recent[-1].chain != progress.chain:  # the first is done, and others go on
             self.recent.clear()
         if progress.n_states is not None:
@@ -177,42 +172,19 @@ class FitLine:
 
     def parts(self, elapsed: float) -> Parts:
         """What there is to show."""
-        if not self.recent:
-            return [(1, self.course.start), (1, clock(elapsed))]
-        return self.course.parts(Seen(self.recent[-1], self.pace, self.swept), elapsed)
-
-    @property
-    def pace(self) -> float:
-        """Seconds a document of late."""
-        first, last = self.recent[0], self.recent[-1]
-        documents, seconds = last.documents - first.documents, last.seconds - first.seconds
-        if not documents:
-            documents, seconds = last.documents, last.seconds
-        return max(seconds, 1e-9) / max(documents, 1)
+        recent = list(self.recent)  # which another thread may change
+        if not recent:
+            return [(1, COMPILING if self.compiling else self.course.start), (1, clock(elapsed))]
+        parts = self.course.parts(Seen(recent[-1], pace_of(recent), self.swept), elapsed)
+        if self.stop():
+            return [(1, STOPPING), (2, clock(elapsed))]
+        return [*parts[:1], (1, COMPILING), *parts[1:]] if self.compiling else parts
 
 
-class OneLine(ProgressColumn):
-    """The parts that matter most of those that there is room for, in their order."""
-
-    def __init__(self, parts: Callable[[float], Parts], console: Console) -> None:
-        super().__init__()
-        self.parts, self.console = parts, console
-
-    def render(self, task: Task) -> Text:
-        """The line as it is now."""
-        return Text(fitting(self.parts(task.elapsed or 0.0), self.console.width - 4), no_wrap=True)
-
-
-def fitting(parts: Parts, width: int) -> str:
-    """The parts in one line of this width, without those that matter least if there is no room for them."""
-    while len(parts) > 1 and len(GAP.join(text for _, text in parts)) > width:
-        least = max(rank for rank, _ in parts)
-        parts = [part for part in parts if part[0] != least] if least > 1 else parts[:-1]
-    return GAP.join(text for _, text in parts)
-
-
-def clock(seconds: float) -> str:
-    """A time as in 1:05 or 2:00:00."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+def pace_of(recent: "list[Progress]") -> float:
+    """Seconds a document of late."""
+    first, last = recent[0], recent[-1]
+    documents, seconds = last.documents - first.documents, last.seconds - first.seconds
+    if not documents:
+        documents, seconds = last.documents, last.seconds
+    return max(seconds, 1e-9) / max(documents, 1)

@@ -1,17 +1,18 @@
 """The command's entrance: its sub-commands, and what becomes of errors."""
 
+import signal
 import sys
-from io import TextIOWrapper
 from typing import Annotated
 
 import typer
 
 from diln import __version__
 from diln.cli.compare import app as compare_app
-from diln.cli.console import complain, plain_warnings
+from diln.cli.console import OUT, complain, flush, plain_warnings, print_anything
 from diln.cli.corpus import app as corpus_app
 from diln.cli.documents import app as documents_app
 from diln.cli.fit import app as fit_app
+from diln.cli.interrupts import terminable
 from diln.cli.metrics import app as metrics_app
 from diln.cli.model import app as model_app
 from diln.cli.parameters import in_flags
@@ -20,7 +21,12 @@ from diln.engine.interrupts import true_interrupts
 from diln.errors import DilnError, WorkerError
 from diln.models.checks import ParameterError
 
-EXIT_CODES = "Exit codes: 0 done, 1 a fault of the machine or of diln, 2 bad input or usage, 130 interrupted."
+EXIT_CODES = (
+    "Exit codes: 0 done, 1 a fault of the machine or of diln, 2 bad input or usage, 130 interrupted by Ctrl-C, 143 "
+    "ended by SIGTERM."
+)
+INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
+UNEXPECTED = "this is a fault of diln: please report it with what diln --debug and the same command show"
 LESS = "use fewer topics (--topics), dimensions (--dims), terms (--max-terms) or documents at a time (--batch-size)"
 
 app = typer.Typer(
@@ -38,8 +44,11 @@ for commands in (fit_app, model_app, documents_app, predict_app, metrics_app, co
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"diln {__version__}")
+        OUT.print(f"diln {__version__}")
         raise typer.Exit
+
+
+_debug = False  # whether errors show where they come from
 
 
 @app.callback()
@@ -47,39 +56,57 @@ def options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="If something goes wrong, show where in the code.")] = False,
 ) -> None:
     """Find the themes in many documents, and which go together."""
+    global _debug
+    _debug = debug
 
 
 def main() -> None:
-    """Run the command; whatever is wrong with the input is one sentence and exit code 2.
+    """Run the command; whatever goes wrong is one sentence, and the exit code says whose fault it is.
 
-    The message of a plain ValueError is made for whoever gave the value. What is left shows where it came from.
+    If nobody reads what it prints (``| head``), it prints no more, and ends as it would have.
     """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal or pipe may not have every character
+    print_anything()
+    with terminable() as came:
+        code = _run()
+    flush()
+    sys.exit(TERMINATED if came and code else code)
+
+
+def _run() -> int:
+    """Run the command; returns the exit code."""
     try:
         with plain_warnings(), true_interrupts():
             app()
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 0
     except KeyboardInterrupt:
-        sys.exit(130)
-    except DilnError as error:
-        complain("error", str(error))
-        sys.exit(1 if isinstance(error, WorkerError) else 2)
-    except ParameterError as error:
-        complain("error", in_flags(error))
-        sys.exit(2)
-    except ValueError as error:
-        if type(error) is not ValueError:  # of a library, such as a matrix without inverse: a fault of diln
+        return INTERRUPTED
+    except Exception as error:
+        if _debug:
             raise
-        complain("error", str(error))
-        sys.exit(2)
-    except MemoryError as error:
-        complain("error", f"there is not enough memory{f' ({error})' if str(error) else ''}; {LESS}")
-        sys.exit(1)
-    except OSError as error:
-        complain(
-            "error", f"{error.filename or 'the machine'}: {error.strerror or error}; make room or mend it, try again"
-        )
-        sys.exit(1)
+        return _told(error)
+    return 0
+
+
+def _told(error: Exception) -> int:
+    """Say in a sentence what is wrong; returns the exit code.
+
+    The message of a plain ValueError is made for whoever gave the value; other errors of Python and of libraries are
+    faults of diln.
+    """
+    text, code = str(error), 2
+    if isinstance(error, WorkerError):
+        code = 1
+    elif isinstance(error, ParameterError):
+        text = in_flags(error)
+    elif isinstance(error, MemoryError):
+        text, code = f"there is not enough memory{f' ({error})' if text else ''}; {LESS}", 1
+    elif isinstance(error, OSError):
+        text, code = f"{error.filename or 'the machine'}: {error.strerror or error}; make room or mend it, try again", 1
+    elif not isinstance(error, DilnError) and type(error) is not ValueError:
+        text, code = f"{type(error).__name__}: {' '.join(text.split())}; {UNEXPECTED}", 1
+    complain("error", text)
+    return code

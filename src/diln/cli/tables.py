@@ -109,6 +109,7 @@ def summary(fitted: "Fitted") -> dict[str, str]:
         "topics": f"{fitted.n_topics:,} in use of {fitted.posterior.n_topics:,}",
         "inference": f"{fitted.inference}, learning: {fitted.method}",
         "sweeps" if swept(fitted) else "passes": _passes(fitted),
+        "stopped": stopped(fitted),
         "bound": "" if fitted.bound is None else f"{fitted.bound:,.0f}",
         "score": "" if score is None else f"{score:.3f}, mean log probability of a token given the others",
         "perplexity": "" if perplexity is None else f"{perplexity:,.1f}",
@@ -140,6 +141,8 @@ def unknown(fitted: "Fitted") -> str:
     """Why nobody knows how much of a model another run would find, and what to do."""
     if fitted.n_chains is None:
         how, do = "Fitted by variational inference", "fit with --inference sampling --chains 4 to see"
+    elif fitted.stopped is not None and fitted.parameters.n_chains > 1:
+        how, do = "Stopped before two chains were done", "let the fit come to its end to see"
     elif fitted.parameters.n_chains > 1:
         how, do = "Learned from more documents since it was fitted with several chains", "fit it to all of them to see"
     else:
@@ -151,9 +154,28 @@ def _passes(fitted: "Fitted") -> str:
     """How often a model has gone over its documents, and whether it could have gone on."""
     if fitted.method == "online":
         return f"{fitted.passes:,}"
-    most = _sweeps_allowed(fitted) if swept(fitted) else fitted.parameters.plan().max_iter
     averaged = f", the last {fitted.states_averaged:,} averaged" if swept(fitted) else ""
-    return f"{fitted.passes:,}{averaged}{', as many as were allowed' if fitted.passes >= most else ''}"
+    return f"{fitted.passes:,}{averaged}{', as many as were allowed' if fitted.passes >= _most(fitted) else ''}"
+
+
+def stopped(fitted: "Fitted") -> str:
+    """When a fit was stopped, if it was before its end."""
+    if fitted.stopped is None:
+        return ""
+    if fitted.stopped == "chains":
+        return f"with {fitted.n_chains} of {fitted.parameters.n_chains} chains done"
+    if fitted.stopped == "steps":
+        where = f"step {fitted.steps:,}, in pass {fitted.passes} of {fitted.parameters.epochs}"
+    elif fitted.method == "online":
+        where = f"sweep {fitted.history[-1]['iteration']:,}, before the first pass"
+    else:
+        where = f"{'sweep' if swept(fitted) else 'pass'} {fitted.passes:,} of at most {_most(fitted):,}"
+    return f"after {where}, not converged"
+
+
+def _most(fitted: "Fitted") -> int:
+    """Sweeps or passes that a fit may take."""
+    return _sweeps_allowed(fitted) if swept(fitted) else fitted.parameters.plan().max_iter
 
 
 def _sweeps_allowed(fitted: "Fitted") -> int:
@@ -174,7 +196,7 @@ def found_json(fitted: "Fitted") -> dict[str, Any]:
         "beta": fitted.beta, "topic_prior": fitted.posterior.prior, "location_variance": fitted.location_variance,
         "inference": fitted.inference, "learning": fitted.method, "bound": fitted.bound,
         "score": last(fitted, "score"), "perplexity": last(fitted, "perplexity"), "passes": fitted.passes,
-        "steps": fitted.steps, "states_averaged": fitted.states_averaged,
+        "stopped": fitted.stopped, "steps": fitted.steps, "states_averaged": fitted.states_averaged,
         "states_kept": fitted.states_kept, "seed": fitted.seed, **chains_json(fitted),
     }  # fmt: skip
 

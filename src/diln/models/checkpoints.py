@@ -148,11 +148,14 @@ class Checkpoints:
         old, new = ("left out" if one.get(key) is None else one[key] for one in (before, now))
         return f"a fit with {self.name(key)} {old}, not {new}"
 
-    def remove(self) -> None:
-        """The fit is done, and its model is safe: leave nothing but what is not ours."""
+    def remove(self, *, stale: bool = False) -> None:
+        """The fit is done, and its model is safe: leave nothing but what is not ours.
+
+        With ``stale`` it was stopped: leave what it goes on from, and nothing of fits before it.
+        """
         for other in self._of_chains():
-            other.remove()
-        if self.directory.is_dir():
+            other.remove(stale=stale)
+        if self.directory.is_dir() and not (stale and (self.current or self.resume)):
             with suppress(StoreError, OSError):
                 remove(self.directory, CHECKPOINT)
 

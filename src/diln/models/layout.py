@@ -19,6 +19,14 @@ STATE: Record = (
     Field("population", "number", "Documents that the model stands for", least=0, most=HUGE),
     Field("passes", "whole", "Passes over the documents that `fit` was given", least=0, most=MOST_SWEEPS),
     Field("method", "text", "How it was learned", choices=("batch", "grow", "online")),
+    Field(
+        "stopped",
+        "text",
+        "What was under way when the user ended the fit, passes too are sweeps; null if it came to its end",
+        None,
+        choices=("sweeps", "steps", "chains"),
+        null=True,
+    ),
 )
 
 PROGRESS: Record = (

@@ -1,0 +1,70 @@
+"""Ctrl-C and SIGTERM: the first ends a fit with the model that it has by then, the second the command."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+Handler = Callable[[int, FrameType | None], Any]
+
+
+@contextmanager
+def terminable() -> Iterator[list[int]]:
+    """Have SIGTERM do what Ctrl-C does; yields what it came as, for the exit code."""
+    came: list[int] = []
+
+    def end(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        interrupt = signal.getsignal(signal.SIGINT)  # not for this program where a shell runs it in the background
+        (interrupt if callable(interrupt) else signal.default_int_handler)(signal.SIGINT, frame)
+
+    before = signal.getsignal(signal.SIGTERM)
+    if before != signal.SIG_DFL or threading.current_thread() is not threading.main_thread():
+        yield came
+        return
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+class StopSign:
+    """Knows whether a fit is to end: by the first Ctrl-C or SIGTERM once there is a model, which ``arm`` tells.
+
+    Whatever comes before or after that goes its usual way.
+    """
+
+    def __init__(self) -> None:
+        self.armed = False
+        self.number: int | None = None  # of the signal
+        self.before: dict[int, Handler] = {}
+
+    def arm(self) -> None:
+        """From now on there is a model."""
+        self.armed = True
+
+    def __call__(self) -> bool:
+        """Whether the fit is to end."""
+        return self.number is not None
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                handler = signal.getsignal(number)
+                if callable(handler):
+                    self.before[number] = handler
+                    signal.signal(number, self._came)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+
+    def _came(self, number: int, frame: FrameType | None) -> None:
+        if self.armed and self.number is None:
+            self.number = number
+        else:
+            self.before[number](number, frame)
