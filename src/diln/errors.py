@@ -1,5 +1,9 @@
 """What can go wrong outside our own code, said in one sentence that tells what to do."""
 
+from typing import Any
+
+SHOWN = 80  # characters of a wrong value that a sentence has
+
 
 class DilnError(Exception):
     """A file, a directory or a worker process is not as it should be; the message says what to do."""
@@ -19,3 +23,18 @@ class WorkerError(DilnError):
 
 class DilnWarning(UserWarning):
     """Something worth knowing that does not stop the work."""
+
+
+def brief(value: Any) -> str:
+    """A value as a sentence has it, whatever it is: on one line, and not long."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # of anybody's class, or a number of too many digits
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+def check_kind(name: str, value: Any, kind: type) -> None:
+    """Raise unless an argument is of this class."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} is a {type(value).__name__}; give a {kind.__name__}")

@@ -73,7 +73,7 @@ def test_progress_is_told(model, corpus):
 def test_what_cannot_be_is_said_at_once(model, corpus):
     with pytest.raises(ValueError, match="there is no topic 3; the model has 0 to 2"):
         topic_documents(model, corpus, 3)
-    with pytest.raises(ValueError, match="n_docs is 0; give a number from 1 on, or None for all"):
+    with pytest.raises(ValueError, match="n_docs is 0; give a whole number from 1 on, or None for all"):
         topic_documents(model, corpus, 0, 0)
     with pytest.raises(ValueError, match="n_words is 0"):
         document_topics(model, corpus, n_words=0)

@@ -162,7 +162,7 @@ def test_diln_without_dimensions_is_refused_with_a_hint():
         ("location_variance", "learned"), ("n_components", 10**9), ("n_components", 10**400), ("n_dims", 1001),
         ("n_dims", 31), ("max_iter", 10**12), ("batch_size", 10**12), ("n_chains", 10**6), ("n_states", 10**12),
         ("keep_states", 10**9), ("warm_up", 10**12), ("max_doc_update_iter", 10**12), ("random_state", 2**128),
-        ("random_state", 10**400), ("tol", np.nan), ("tol", np.inf), ("topic_word_prior", 1e300),
+        ("random_state", 10**400), ("tol", np.nan), ("tol", np.inf), ("tol", 10**400), ("topic_word_prior", 1e300),
         ("topic_word_prior", 1e-300), ("location_variance", 1e10), ("total_samples", 1e300), ("total_samples", 1e-300),
         ("alpha_prior", (1e30, 1.0)), ("weight_rate", 1e-300), ("max_time", np.nan), ("learning_offset", 1e300),
         ("n_components", np.arange(3)), ("topic_word_prior", [1.0]), ("omega", []),

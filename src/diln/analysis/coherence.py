@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
+from diln.corpus import Corpus
 from diln.engine.threads import cut
+from diln.errors import check_kind
+from diln.models.checks import check_number
 
 if TYPE_CHECKING:
-    from diln.corpus import Corpus
     from diln.corpus.watch import Watch
 
 MOST_DOCUMENTS = 8192  # in memory
@@ -49,7 +51,7 @@ class Together:
         return len(self.words) * (len(self.words) - 1) // 2
 
 
-def count_together(corpus: "Corpus", topics: Sequence[Sequence[str]], watch: "Watch | None" = None) -> list[Together]:
+def count_together(corpus: Corpus, topics: Sequence[Sequence[str]], watch: "Watch | None" = None) -> list[Together]:
     """Count, for each of several lists of words, the documents that contain each pair of its words.
 
     Reads the corpus once, some thousand documents at a time. Apart from these only the counts are in memory,
@@ -70,6 +72,7 @@ def count_together(corpus: "Corpus", topics: Sequence[Sequence[str]], watch: "Wa
     list of Together
         One for each list, for ``npmi`` and ``umass``.
     """
+    check_kind("corpus", corpus, Corpus)
     if not len(corpus):
         raise ValueError("the corpus has no documents; give one in which words can be found together")
     if any(isinstance(words, str) for words in topics):
@@ -99,6 +102,7 @@ def npmi(together: Together) -> float:
     never found together, 0 for words found together as often as by chance, 1 for words that are never found apart.
     Without any pair the result is 0 and means nothing.
     """
+    check_kind("together", together, Together)
     if not together.n_pairs:
         return 0.0
     both, first, second = _pairs(together)
@@ -123,8 +127,8 @@ def umass(together: Together, smoothing: float = 1.0) -> float:
     smoothing : float
         Above 0, so that words never found together have a logarithm.
     """
-    if not smoothing > 0:
-        raise ValueError(f"smoothing is {smoothing}; give a number above 0")
+    check_kind("together", together, Together)
+    check_number("smoothing", smoothing)
     if not together.n_pairs:
         return 0.0
     both, first, _ = _pairs(together)

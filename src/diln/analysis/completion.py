@@ -13,6 +13,7 @@ from scipy.special import stdtrit
 from diln.analysis.inputs import Model, fitted_of
 from diln.corpus.sound import sound_rows
 from diln.engine.threads import Threads
+from diln.errors import check_kind
 from diln.models.counts import Halves, MatrixRows, Rows, as_rows, halves_in_parts, pairs_in_parts
 from diln.models.fitted import Fitted
 
@@ -161,6 +162,8 @@ def compare_completions(first: Completed, second: Completed) -> Difference:
     Difference
         ``better`` names the model that is better by more than chance.
     """
+    check_kind("first", first, Completed)
+    check_kind("second", second, Completed)
     if not np.array_equal(first.tokens, second.tokens):
         raise ValueError(
             "the two models were given different documents to complete; give both the same observed and held-out counts"

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from diln.analysis.inputs import Model, fitted_of
 from diln.analysis.matching import Matching, match_topics
+from diln.errors import check_kind
 
 STRONG = 0.5  # correlation, above 0 or below, from which on its sign should be found again
 
@@ -58,7 +59,9 @@ def compare_correlations(first: Model, second: Model, matching: Matching | None 
     one, two = fitted_of(first).correlation, fitted_of(second).correlation
     if one is None or two is None:
         return None
-    same = (match_topics(first, second) if matching is None else matching).same
+    matching = match_topics(first, second) if matching is None else matching
+    check_kind("matching", matching, Matching)
+    same = matching.same
     values = _pairs(one, [match.first for match in same])
     again = _pairs(two, [match.second for match in same])
     strong = np.maximum(np.abs(values), np.abs(again)) >= STRONG

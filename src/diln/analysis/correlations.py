@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from diln.analysis.inputs import Model, fitted_of, in_use
 from diln.models.agreement import Judged
+from diln.models.checks import check_whole
 from diln.models.fitted import Fitted
 
 Floats = NDArray[np.float64]
@@ -98,8 +99,7 @@ def correlated_pairs(model: Model, n_pairs: int = 10, *, unsure: bool = False) -
     -------
     Correlations
     """
-    if n_pairs < 1:
-        raise ValueError(f"n_pairs is {n_pairs}; give a number from 1 on")
+    check_whole("n_pairs", n_pairs, 1)
     fitted = fitted_of(model)
     correlation, covariance = fitted.correlation, fitted.covariance
     if correlation is None or covariance is None:

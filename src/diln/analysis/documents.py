@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,6 +12,8 @@ from diln.analysis.inputs import Model, fitted_of
 from diln.analysis.topics import largest_topics
 from diln.corpus import Corpus
 from diln.engine.threads import Threads, cut
+from diln.errors import brief
+from diln.models.checks import check_number, check_whole
 from diln.models.counts import PART, Rows, aligned
 from diln.models.fitted import Fitted
 
@@ -154,10 +157,11 @@ def topic_documents(
         With the topic's ``share``. Documents with the same share are in the order of the corpus.
     """
     fitted, rows = _checked(model, corpus, n_topics, n_words)
-    if not 0 <= topic < fitted.posterior.n_topics:
-        raise ValueError(f"there is no topic {topic}; the model has 0 to {fitted.posterior.n_topics - 1}")
-    if n_docs is not None and n_docs < 1:
-        raise ValueError(f"n_docs is {n_docs}; give a number from 1 on, or None for all")
+    if not isinstance(topic, Integral) or not 0 <= topic < fitted.posterior.n_topics:
+        raise ValueError(f"there is no topic {brief(topic)}; the model has 0 to {fitted.posterior.n_topics - 1}")
+    if n_docs is not None:
+        check_whole("n_docs", n_docs, 1, ", or None for all")
+    check_number("min_share", min_share, 0, 1)
     parts = [found for _, found in _found(fitted, rows, n_topics, n_jobs, watch, topic)]
     every = _Found(*map(np.concatenate, zip(*parts, strict=True)))
     share = np.asarray(every.share)
@@ -169,9 +173,8 @@ def topic_documents(
 def _checked(model: Model, corpus: Corpus, n_topics: int, n_words: int) -> tuple[Fitted, Rows]:
     if not isinstance(corpus, Corpus):
         raise TypeError(f"a {type(corpus).__name__} was given as the documents; give a Corpus, which has their titles")
-    for name, value in (("n_topics", n_topics), ("n_words", n_words)):
-        if value < 1:
-            raise ValueError(f"{name} is {value}; give a number from 1 on")
+    check_whole("n_topics", n_topics, 1)
+    check_whole("n_words", n_words, 1)
     if not len(corpus):
         raise ValueError("the corpus has no documents; give at least one")
     fitted = fitted_of(model)

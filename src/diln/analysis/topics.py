@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diln.analysis.inputs import Model, fitted_of, in_use
+from diln.models.checks import check_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,8 @@ def largest_topics(
         Topics of the same size are in the order of their numbers.
     """
     for name, value in (("n_topics", n_topics), ("n_words", n_words)):
-        if value is not None and value < 1:
-            raise ValueError(f"{name} is {value}; give a number from 1 on")
+        if value is not None or name == "n_words":
+            check_whole(name, value, 1)
     fitted = fitted_of(model)
     weights, topics = fitted.topic_weights, fitted.topic_word
     wanted = np.ones(len(weights), bool) if unused else in_use(fitted)

@@ -20,11 +20,12 @@ from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.shards import Rows, Shard, collect, gather, gather_all
 from diln.corpus.sinks import MemorySink
 from diln.corpus.sources import Source, as_texts
-from diln.corpus.splits import Completion, completion_rows, halves, test_rows
+from diln.corpus.splits import Completion, completion_rows, generator, halves, test_rows
 from diln.corpus.store import StoredShards, read_manifest, read_terms, write_corpus
 from diln.corpus.strings import offsets_of
 from diln.corpus.vocabulary import given_vocabulary
 from diln.corpus.watch import Notes, Tally, Watch
+from diln.errors import brief, check_kind
 
 SAVED_AT_ONCE = 16_384  # documents in a shard that ``save`` writes
 COUNTED_AT_ONCE = 16_384
@@ -321,7 +322,7 @@ class Corpus:
         """The corpus of some of the documents: those at ``rows``, in that order, or where a mask is true."""
         if isinstance(rows, int | np.integer):
             raise TypeError("a corpus is indexed by several rows; use corpus.documents[i] for one document")
-        chosen = self._rows[rows if isinstance(rows, slice) else as_index(rows)]
+        chosen = self._rows[rows if isinstance(rows, slice) else as_index(rows, len(self))]
         shards, sizes, terms = self._shards, self._sizes, self.vocabulary
         return Corpus(shards, sizes, terms, rows=chosen, rule=self.rule, directory=self.directory, dates=self.dates)
 
@@ -358,12 +359,13 @@ class Corpus:
 
     def rows(self, rows: Sequence[int] | NDArray[Any]) -> csr_array:
         """The counts (n_rows, n_terms) of some documents, by row or mask; of a corpus on disk only these are read."""
-        return gather(self._shards, self._starts, self._rows[as_index(rows)], self.n_terms)
+        return gather(self._shards, self._starts, self._rows[as_index(rows, len(self))], self.n_terms)
 
     def minibatches(self, size: int, rng: np.random.Generator) -> Iterator[csr_array]:
         """Counts of ``size`` documents at a time, in random order, each document once; the last may be fewer."""
-        if size < 1:
-            raise ValueError(f"a mini-batch of {size} documents was asked for; ask for at least 1")
+        if not isinstance(size, int | np.integer) or size < 1:
+            raise ValueError(f"a mini-batch of {brief(size)} documents was asked for; ask for at least 1")
+        check_kind("rng", rng, np.random.Generator)
         order = rng.permutation(len(self))
         for first in range(0, len(self), size):
             yield self.rows(order[first : first + size])
@@ -383,7 +385,7 @@ class Corpus:
         n_test : int, optional
             Number of test documents. Default: a fifth, at most 2,000.
         """
-        train, test = test_rows(len(self), np.random.default_rng(seed), n_test)
+        train, test = test_rows(len(self), generator(seed), n_test)
         return self[train], self[test]
 
     def completion(self, seed: int, n_test: int | None = None, *, validation: bool = False) -> Completion:
@@ -408,10 +410,22 @@ class Corpus:
         return Completion(self[train], self[test], *halves(self[test].counts, rng))
 
 
-def as_index(rows: Sequence[int] | NDArray[Any]) -> NDArray[Any]:
-    """Rows or a mask as an array that indexes."""
-    index = np.asarray(rows)
-    return index if index.size else index.astype(np.int64)
+def as_index(rows: Sequence[int] | NDArray[Any], n_docs: int) -> NDArray[Any]:
+    """Rows of so many documents, or a mask, as an array that indexes."""
+    try:
+        index = np.asarray(rows)
+    except ValueError:
+        index = np.zeros(())
+    if index.shape == (0,):
+        return index.astype(np.int64)
+    if index.ndim != 1 or index.dtype.kind not in "iub":
+        raise TypeError(f"rows are {brief(rows)}; give a list of whole numbers, or a mask")
+    if index.dtype.kind == "b" and len(index) != n_docs:
+        raise ValueError(f"the mask is of {len(index):,} documents, and there are {n_docs:,}; give one value for each")
+    if index.dtype.kind != "b" and (index.min() < -n_docs or index.max() >= n_docs):
+        bad = index.max() if index.max() >= n_docs else index.min()
+        raise ValueError(f"there is no row {bad}: the corpus has {n_docs:,} documents")
+    return index
 
 
 def _fields(**given: Iterable[Any] | None) -> dict[str, Iterable[Any]]:

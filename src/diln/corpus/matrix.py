@@ -12,7 +12,7 @@ from diln.corpus.sound import check_numbers, sound_rows
 from diln.corpus.sources import BLOCK_DOCS, Block, CountBlock, Source, numbers_from
 from diln.corpus.strings import offsets_of
 from diln.corpus.vocabulary import check_vocabulary
-from diln.errors import SourceError
+from diln.errors import SourceError, brief
 
 BLOCK_ENTRIES = 1 << 20
 
@@ -118,7 +118,7 @@ def _pairs(bag: Any) -> list[tuple[int, float]]:
     try:
         return [(term, count) for term, count in bag]
     except (TypeError, ValueError):
-        raise SourceError(f"bag of words: {bag!r:.80} is none; give lists of (number of a term, count)") from None
+        raise SourceError(f"bag of words: {brief(bag)} is none; give lists of (number of a term, count)") from None
 
 
 def _numbers(values: list[Any]) -> NDArray[Any]:

@@ -9,10 +9,12 @@ from typing import Any, Literal, Self, TypedDict
 from unicodedata import normalize
 
 from diln.corpus.stopwords import stop_words as resolve_stop_words
-from diln.errors import SourceError
+from diln.errors import SourceError, brief
 
 Tokenizer = Callable[[str], Iterable[str]]
 Alphabet = Literal["unicode", "ascii"]
+MOST = 2**31 - 1  # characters, terms, tokens or documents
+LONGEST_RUN = 100  # of tokens that are a term
 SOFT_HYPHEN = "\u00ad"
 Share = int | float  # an int is a number of documents, a float a share of them
 
@@ -88,19 +90,22 @@ class TextRule:
 
     def __post_init__(self) -> None:
         if self.alphabet not in ("unicode", "ascii"):
-            raise ValueError(f"alphabet is {self.alphabet!r}; it must be 'unicode' or 'ascii'")
+            raise ValueError(f"alphabet is {brief(self.alphabet)}; it must be 'unicode' or 'ascii'")
         if self.token_pattern is not None and self.tokenizer is not None:
             raise ValueError("token_pattern and tokenizer were both given; give one")
         if self.token_pattern is not None:
             _check_pattern(self.token_pattern)
         if self.tokenizer is not None and not callable(self.tokenizer):
-            raise TypeError(f"tokenizer is {self.tokenizer!r}; it must be a function from a text to its tokens")
+            raise TypeError(f"tokenizer is {brief(self.tokenizer)}; it must be a function from a text to its tokens")
         _check_ngrams(self.ngram_range)
         for name, least in (("min_length", 1), ("max_terms", 1), ("min_tokens", 0)):
             object.__setattr__(self, name, _whole(name, getattr(self, name), least))
         for name in ("min_df", "max_df"):
             object.__setattr__(self, name, _share(name, getattr(self, name)))
         words = resolve_stop_words(self.stop_words)
+        for word in words:
+            if not isinstance(word, str):
+                raise TypeError(f"stop_words has {brief(word)}; give a list of strings, or the name of one")
         object.__setattr__(self, "stop_set", words if self.tokenizer is not None else frozenset(map(self.plain, words)))
         if not isinstance(self.stop_words, str | Path | None):  # may be an iterator, which is used up now
             object.__setattr__(self, "stop_words", self.stop_set)
@@ -142,7 +147,7 @@ class TextRule:
 
 def _check_pattern(pattern: str) -> None:
     if not isinstance(pattern, str):
-        raise TypeError(f"token_pattern is {pattern!r}; it must be a string")
+        raise TypeError(f"token_pattern is {brief(pattern)}; it must be a string")
     try:
         groups = re.compile(pattern).groups
     except re.error as error:
@@ -154,26 +159,30 @@ def _check_pattern(pattern: str) -> None:
 def _whole(name: str, value: Any, least: int) -> int | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} is {value!r}; it must be a whole number of at least {least}")
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= MOST:
+        raise ValueError(f"{name} is {brief(value)}; it must be a whole number of at least {least}, up to {MOST:,}")
     return int(value)
 
 
 def _check_ngrams(bounds: tuple[int, int]) -> None:
     pair = isinstance(bounds, tuple | list) and len(bounds) == 2 and all(isinstance(n, int) for n in bounds)
-    if not (pair and 1 <= bounds[0] <= bounds[1]):
-        raise ValueError(f"ngram_range is {bounds!r}; it must be two whole numbers such as (1, 2)")
+    if not (pair and 1 <= bounds[0] <= bounds[1] <= LONGEST_RUN):
+        raise ValueError(
+            f"ngram_range is {brief(bounds)}; it must be two whole numbers such as (1, 2), up to {LONGEST_RUN}"
+        )
 
 
 def _share(name: str, value: Any) -> Share | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise ValueError(f"{name} is {value!r}; it must be a number of documents (int) or a share of them (float)")
+        raise ValueError(f"{name} is {brief(value)}; it must be a number of documents (int) or a share of them (float)")
     if isinstance(value, Integral):
-        if value < 1:
-            raise ValueError(f"{name} is {value!r}; as a number of documents it must be at least 1")
+        if not 1 <= value <= MOST:
+            raise ValueError(
+                f"{name} is {brief(value)}; as a number of documents it must be at least 1, up to {MOST:,}"
+            )
         return int(value)
     if not 0 <= float(value) <= 1:
-        raise ValueError(f"{name} is {value!r}; as a share of the documents it must be between 0.0 and 1.0")
+        raise ValueError(f"{name} is {brief(value)}; as a share of the documents it must be between 0.0 and 1.0")
     return float(value)

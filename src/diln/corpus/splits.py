@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from diln.corpus.strings import offsets_of
+from diln.errors import brief
 
 if TYPE_CHECKING:
     from diln.corpus.corpus import Corpus
@@ -39,10 +40,20 @@ def test_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Rows for training and rows for testing, by one permutation; a fifth, 2,000 at most, are for testing."""
     n_test = min(MOST_TEST_DOCUMENTS, n_docs // 5) if n_test is None else n_test
-    if not 0 < n_test < n_docs:
-        raise ValueError(f"{n_test} of {n_docs} documents cannot be set aside for testing; set aside 1 to {n_docs - 1}")
+    if not isinstance(n_test, int | np.integer) or not 0 < n_test < n_docs:
+        raise ValueError(
+            f"{brief(n_test)} of {n_docs} documents cannot be set aside for testing; set aside 1 to {n_docs - 1}"
+        )
     order = rng.permutation(n_docs)
     return order[n_test:], order[:n_test]
+
+
+def generator(seed: int) -> np.random.Generator:
+    """The generator of a seed."""
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise ValueError(f"seed is {brief(seed)}; give a whole number from 0 on") from None
 
 
 def completion_rows(
@@ -53,7 +64,7 @@ def completion_rows(
     These are the test documents, or with ``validation`` some of the training documents, an eighth and 1,000 at most:
     what is chosen on them has seen no test document.
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     train, test = test_rows(n_docs, rng, n_test)
     if not validation:
         return train, test, rng

@@ -8,6 +8,7 @@ import numpy as np
 
 from diln.corpus.corpus import Corpus
 from diln.corpus.dates import iso
+from diln.errors import check_kind
 
 SHOWN = 15
 LOOKED_AT_ONCE = 16_384  # documents
@@ -62,6 +63,7 @@ class CorpusSummary:
 
 def summarise(corpus: Corpus) -> CorpusSummary:
     """Describe a corpus. Reads its counts, dates and labels, not its texts."""
+    check_kind("corpus", corpus, Corpus)
     lengths, documents = corpus.doc_lengths, corpus.documents
     quartiles = np.quantile(lengths, [0, 0.25, 0.5, 0.75, 1]) if len(lengths) else np.zeros(5)
     frequency = corpus.document_frequency

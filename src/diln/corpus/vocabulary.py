@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diln.corpus.rules import Share, TextRule
-from diln.errors import SourceError
+from diln.errors import SourceError, brief
 
 DROPPED = -1
 
@@ -120,7 +120,9 @@ def check_vocabulary(terms: Iterable[str], name: str = "vocabulary") -> list[str
     seen: dict[str, int] = {}
     for number, term in enumerate(terms):
         if not isinstance(term, str) or not term:
-            raise SourceError(f"{name}: entry {number + 1} is {term!r}; every term must be a string that is not empty")
+            raise SourceError(
+                f"{name}: entry {number + 1} is {brief(term)}; every term must be a string that is not empty"
+            )
         if seen.setdefault(term, number) != number:
             raise SourceError(
                 f"{name}: {term!r} is both entry {seen[term] + 1} and {number + 1}; every term must stand there once"

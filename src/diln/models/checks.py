@@ -4,6 +4,8 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
+from diln.errors import brief
+
 SMALL, LARGE = 1e-9, 1e6  # between which priors give numbers, in single precision too
 
 
@@ -21,7 +23,7 @@ class ParameterError(ValueError):
 def check_whole(name: str, value: Any, least: float, others: str = "", most: float | None = None) -> None:
     """Raise unless the value is a whole number from ``least`` on; ``others`` says what else may be given."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ParameterError(name, f"is {value!r}; give a whole number from {least} on{others}")
+        raise ParameterError(name, f"is {brief(value)}; give a whole number from {least} on{others}")
     if most is not None and int(value) > most:
         raise ParameterError(name, f"is {_shown(value)}; give a whole number from {least} to {most:,}{others}")
 
@@ -34,7 +36,7 @@ def check_number(
     if known and (value > 0 if least is None else value >= least) and (most is None or value <= most):
         return
     lower = "above 0" if least is None else f"from {least:g} on" if most is None else f"from {least:g} to {most:g}"
-    raise ParameterError(name, f"is {value!r}; give a number {lower}{others}")
+    raise ParameterError(name, f"is {brief(value)}; give a number {lower}{others}")
 
 
 def _is_finite(value: Any) -> bool:
@@ -52,7 +54,7 @@ def _shown(value: Any) -> str:
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Raise unless the value is one of these."""
     if not isinstance(value, str) or value not in choices:
-        raise ParameterError(name, f"is {value!r}; give {' or '.join(repr(one) for one in choices)}")
+        raise ParameterError(name, f"is {brief(value)}; give {' or '.join(repr(one) for one in choices)}")
 
 
 def as_pair(name: str, value: Any) -> tuple[float, float]:
@@ -63,6 +65,7 @@ def as_pair(name: str, value: Any) -> tuple[float, float]:
         check_number(name, rate, SMALL, LARGE)
     except (TypeError, ValueError):
         raise ParameterError(
-            name, f"is {value!r}; give (shape, rate) of a gamma distribution, both above 0, from {SMALL:g} to {LARGE:g}"
+            name,
+            f"is {brief(value)}; give (shape, rate) of a gamma distribution, both above 0, from {SMALL:g} to {LARGE:g}",
         ) from None
     return float(shape), float(rate)

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, issparse
 
 from diln.corpus import Corpus
 from diln.corpus.sound import bags_or_text, dense, sound_rows
-from diln.corpus.splits import halves
+from diln.corpus.splits import generator, halves
 from diln.engine.threads import cut
 from diln.errors import DilnWarning
 
@@ -230,7 +230,7 @@ def in_halves(counts: csr_array, seed: int | np.random.Generator) -> Halves:
 
 def halves_in_parts(rows: Rows, seed: int) -> Iterator[Halves]:
     """Documents in parts, each document in two halves at random: the same halves, however large a part is."""
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     return (in_halves(part, rng) for part in rows.parts(PART))
 
 

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 
 from diln.engine.base import Engine
 from diln.engine.threads import Threads, even_cut
+from diln.errors import brief
 from diln.inference import loops
 from diln.inference.posterior import OnlineStep
 from diln.inference.progress import Look, Progress
@@ -166,5 +167,5 @@ def seed_of(random_state: Any) -> int:
         return int(random_state.randint(2**31 - 1))
     raise ParameterError(
         "random_state",
-        f"is {random_state!r:.80}; give a whole number from 0 on, of 128 bits at most, a generator, or None",
+        f"is {brief(random_state)}; give a whole number from 0 on, of 128 bits at most, a generator, or None",
     )

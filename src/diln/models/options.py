@@ -3,6 +3,7 @@
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar, Literal, Self
 
+from diln.errors import brief
 from diln.models.checks import LARGE, SMALL, ParameterError
 from diln.models.declared import Pair, about, about_of, documented, like, option
 
@@ -359,7 +360,7 @@ def resolved(inference: Any) -> Inference:
         return inference
     if not isinstance(inference, str) or inference not in INFERENCES:
         raise ParameterError(
-            "inference", f"is {inference!r}; give 'sampling', 'variational', Sampling(...) or Variational(...)"
+            "inference", f"is {brief(inference)}; give 'sampling', 'variational', Sampling(...) or Variational(...)"
         )
     return INFERENCES[inference]()
 

@@ -1,35 +1,59 @@
 """What is given at the door: numbers, probabilities and covariances, or an error that says what to do."""
 
+from math import prod
 from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from diln.errors import brief
+
+Rng = int | np.random.Generator
 FloatArray = NDArray[np.float64]
 
 # Between these, neither a reciprocal nor a product with a probability leaves what a float64 can hold.
 SMALLEST, LARGEST = 1e-100, 1e100
+MOST = 2**28  # numbers in memory, 2 GB of them
 ROUNDING = 1e-5  # what single precision leaves of a sum that is 1, of an equality or of a 0
 
 
 def whole(name: str, value: object, least: int = 1) -> int:
     """A whole number of at least ``least``."""
-    if not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} is {value!r}; give a whole number of at least {least}")
+    if not isinstance(value, Integral) or not least <= int(value) <= MOST:
+        raise ValueError(f"{name} is {brief(value)}; give a whole number of at least {least}, up to {MOST:,}")
     return int(value)
+
+
+def check_room(*sizes: int) -> None:
+    """Raise if there are more numbers to draw than a machine should hold."""
+    if prod(sizes) > MOST:
+        raise ValueError(
+            f"{' times '.join(f'{size:,}' for size in sizes)} numbers were asked for; ask for up to {MOST:,}"
+        )
+
+
+def generator(rng: Rng) -> np.random.Generator:
+    """The generator given, or that of a seed."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise ValueError(f"rng is {brief(rng)}; give a seed from 0 on, or a numpy.random.Generator") from None
 
 
 def positive(name: str, value: object) -> float:
     """A finite number above 0."""
-    if not isinstance(value, Real) or not SMALLEST <= float(value) <= LARGEST:
-        raise ValueError(f"{name} is {value!r}; give a number above 0, from {SMALLEST:g} to {LARGEST:g}")
+    if not isinstance(value, Real) or not SMALLEST <= value <= LARGEST:
+        raise ValueError(f"{name} is {brief(value)}; give a number above 0, from {SMALLEST:g} to {LARGEST:g}")
     return float(value)
 
 
-def numbers(name: str, values: ArrayLike, n_dims: int) -> FloatArray:
-    """An array of finite numbers with ``n_dims`` dimensions."""
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != n_dims:
+def numbers(name: str, values: ArrayLike, n_dims: int | None = None) -> FloatArray:
+    """An array of finite numbers with ``n_dims`` dimensions, or any number of them."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} is {brief(values)}; give an array of numbers") from None
+    if n_dims is not None and array.ndim != n_dims:
         raise ValueError(f"{name} has {array.ndim} dimensions, shape {array.shape}; give an array of {n_dims}")
     if not np.isfinite(array).all():
         raise ValueError(f"{name} has a value that is NaN or infinite; give finite numbers")

@@ -1,17 +1,18 @@
 """Whole corpora from the models, together with the truth that a fit should find again."""
 
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 
 from diln.corpus import Corpus
-from diln.simulate.checks import FloatArray, distributions, positive, whole
+from diln.errors import brief
+from diln.simulate.checks import FloatArray, Rng, check_room, distributions, generator, numbers, positive, whole
 from diln.simulate.kernels import Kernel
 from diln.simulate.priors import (
     Construction,
-    Rng,
     Weights,
     ctm_weights,
     diln_weights,
@@ -118,10 +119,11 @@ def diln_corpus(  # a parameter for each of the model
     rng : int or numpy.random.Generator
         Seed or generator.
     """
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     n_dims = whole("n_dims", n_dims)
     spread = np.sqrt(1 / n_dims if location_variance is None else positive("location_variance", location_variance))
     p = stick_weights(alpha, n_components, rng)
+    check_room(n_components, n_dims)
     locations = spread * rng.standard_normal((n_components, n_dims))
     topics = draw_topics(n_components, n_terms, topic_prior, rng=rng)
     weights = diln_weights(p, locations, n_docs, beta=beta, construction=construction, kernel=kernel, rng=rng)
@@ -143,7 +145,7 @@ def hdp_corpus(
 
     Parameters are as ``diln_corpus`` has them.
     """
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     p = stick_weights(alpha, n_components, rng)
     topics = draw_topics(n_components, n_terms, topic_prior, rng=rng)
     return _simulated(topics, hdp_weights(p, n_docs, beta=beta, rng=rng), doc_length, rng, topic_weights=p)
@@ -171,9 +173,10 @@ def ctm_corpus(
     covariance_matrix : (n_components, n_components), optional
         Default: the identity.
     """
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     topics = draw_topics(n_components, n_terms, topic_prior, rng=rng)
     mean = np.zeros(n_components) if mean is None else _one_for_each_topic("mean", mean, n_components)
+    check_room(n_components, n_components)
     matrix = np.eye(n_components) if covariance_matrix is None else covariance_matrix
     return _simulated(topics, ctm_weights(mean, matrix, n_docs, rng=rng), doc_length, rng)
 
@@ -197,7 +200,7 @@ def lda_corpus(
     doc_topic_prior : float or (n_components,)
         Of the documents' Dirichlet: the smaller, the fewer topics have most of a document.
     """
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     topics = draw_topics(n_components, n_terms, topic_prior, rng=rng)
     prior = _one_for_each_topic("doc_topic_prior", doc_topic_prior, n_components)
     return _simulated(topics, lda_weights(prior, n_docs, rng=rng), doc_length, rng)
@@ -205,8 +208,8 @@ def lda_corpus(
 
 def draw_topics(n_components: int, n_terms: int, topic_prior: float = 0.1, *, rng: Rng) -> FloatArray:
     """Topics (n_components, n_terms), each ~ Dirichlet(topic_prior, ..., topic_prior)."""
-    prior = np.full(whole("n_terms", n_terms), positive("topic_prior", topic_prior))
-    return np.random.default_rng(rng).dirichlet(prior, whole("n_components", n_components))
+    check_room(whole("n_components", n_components), whole("n_terms", n_terms))
+    return generator(rng).dirichlet(np.full(n_terms, positive("topic_prior", topic_prior)), n_components)
 
 
 def draw_corpus(
@@ -235,8 +238,9 @@ def draw_corpus(
     topics, doc_topics = distributions("topics", topics), distributions("doc_topics", doc_topics)
     if doc_topics.shape[1] != len(topics):
         raise ValueError(f"doc_topics has {doc_topics.shape[1]} columns for {len(topics)} topics; give one for each")
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     lengths = _lengths(doc_length, len(doc_topics), rng)
+    check_room(int(lengths.sum(dtype=np.float64)))
     topic_counts = rng.multinomial(lengths, doc_topics)
     return _draw_terms(topics, topic_counts, rng), topic_counts
 
@@ -282,18 +286,23 @@ def _draw_terms(topics: FloatArray, topic_counts: IntArray, rng: np.random.Gener
 def _lengths(doc_length: DocLength, n_docs: int, rng: np.random.Generator) -> IntArray:
     """The documents' lengths (n_docs,)."""
     if isinstance(doc_length, Poisson):
-        return rng.poisson(positive("the mean of Poisson", doc_length.mean), n_docs)
-    lengths = np.asarray(doc_length)
+        mean = positive("the mean of Poisson", doc_length.mean)
+        check_room(ceil(mean), n_docs)
+        return rng.poisson(mean, n_docs)
+    try:
+        lengths = np.asarray(doc_length)
+    except ValueError:
+        lengths = np.zeros(0)
     if lengths.dtype.kind not in "iu" or lengths.shape not in ((), (n_docs,)) or lengths.min(initial=0) < 0:
         raise ValueError(
-            f"doc_length is {doc_length!r}; give a whole number from 0 on, one for each of the {n_docs} documents, or "
-            "Poisson(mean)"
+            f"doc_length is {brief(doc_length)}; give a whole number from 0 on, one for each of the {n_docs} "
+            "documents, or Poisson(mean)"
         )
     return np.broadcast_to(lengths.astype(np.int64), n_docs)
 
 
 def _one_for_each_topic(name: str, values: ArrayLike, n_components: int) -> FloatArray:
-    array = np.asarray(values, dtype=np.float64)
+    array = numbers(name, values)
     if array.shape not in ((), (n_components,)):
         raise ValueError(f"{name} has the shape {array.shape}; give a number, or one for each of {n_components} topics")
     return np.broadcast_to(array, n_components)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from diln.simulate.checks import FloatArray, covariance, positive
+from diln.simulate.checks import FloatArray, check_room, covariance, numbers, positive
 
 Kernel = Callable[[FloatArray, FloatArray], FloatArray]
 """A function from locations (n, d) and (m, d) to covariances (n, m), such as ``linear_kernel``."""
@@ -13,7 +13,10 @@ Kernel = Callable[[FloatArray, FloatArray], FloatArray]
 
 def linear_kernel(locations: FloatArray, others: FloatArray) -> FloatArray:
     """Inner products (n, m) of locations (n, d) and (m, d): topics on opposite sides of 0 avoid each other."""
-    return locations @ others.T
+    first, second = numbers("locations", locations, 2), numbers("others", others, 2)
+    if first.shape[1] != second.shape[1]:
+        raise ValueError(f"locations have {first.shape[1]} dimensions and others {second.shape[1]}; give both as many")
+    return first @ second.T
 
 
 def gaussian_kernel(width: float = 1.0, variance: float = 1.0) -> Kernel:
@@ -47,6 +50,7 @@ def covariance_of(kernel: Kernel, locations: FloatArray) -> FloatArray:
 
 def gaussian_draws(matrix: FloatArray, n_docs: int, rng: np.random.Generator) -> FloatArray:
     """Rows (n_docs, n) ~ N(0, matrix), where the matrix (n, n) may be singular, as inner products make it."""
+    check_room(n_docs, len(matrix))
     values, vectors = np.linalg.eigh(matrix)
     # rounding leaves eigenvalues just below 0; the symmetric root is the same whatever signs the eigenvectors have
     root = vectors * np.sqrt(np.maximum(values, 0)) @ vectors.T

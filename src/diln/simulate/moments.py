@@ -7,7 +7,7 @@ that share a top level p.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from diln.simulate.checks import FloatArray, covariance, positive, weights_at_most_one, whole
+from diln.simulate.checks import FloatArray, check_room, covariance, positive, weights_at_most_one, whole
 
 
 def weight_moments(topic_weights: ArrayLike, beta: float, kernel_matrix: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -40,6 +40,7 @@ def weight_moments_marginal(alpha: float, beta: float, kernel_matrix: ArrayLike)
 def stick_moments(alpha: float, n: int) -> tuple[FloatArray, FloatArray]:
     """E p[i] (n,) and E p[i] p[j] (n, n) of the first n of infinitely many sticks with shares V ~ Beta(1, alpha)."""
     alpha, n = positive("alpha", alpha), whole("n", n)
+    check_room(n, n)
     left = alpha / (1 + alpha)  # E (1 - V); M3
     left_of_both = alpha / (2 + alpha)  # E (1 - V)^2
     order = np.arange(n, dtype=np.float64)

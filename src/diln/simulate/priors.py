@@ -12,10 +12,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import softmax
 
-from diln.simulate.checks import FloatArray, covariance, numbers, positive, weights_at_most_one, whole
+from diln.simulate.checks import (
+    FloatArray,
+    Rng,
+    check_room,
+    covariance,
+    generator,
+    numbers,
+    positive,
+    weights_at_most_one,
+    whole,
+)
 from diln.simulate.kernels import Kernel, covariance_of, gaussian_draws
 
-Rng = int | np.random.Generator
 Construction = Literal["gamma", "scaled"]
 
 
@@ -48,7 +57,7 @@ def stick_weights(alpha: float, n_components: int, rng: Rng) -> FloatArray:
     """
     alpha, n_components = positive("alpha", alpha), whole("n_components", n_components)
     # 1 - V = U^(1 / alpha): drawn as a logarithm, what is left keeps all its digits however small it gets
-    log_left = -np.random.default_rng(rng).standard_exponential(n_components) / alpha
+    log_left = -generator(rng).standard_exponential(n_components) / alpha
     log_left[-1] = -np.inf
     before: FloatArray = np.exp(np.concatenate([[0.0], np.cumsum(log_left[:-1])]))
     weights: FloatArray = -np.expm1(log_left) * before
@@ -91,7 +100,7 @@ def diln_weights(
     n_docs, beta = whole("n_docs", n_docs), positive("beta", beta)
     if construction not in _CONSTRUCTIONS:
         raise ValueError(f"construction is {construction!r}; give 'gamma' or 'scaled'")
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     log_scales, doc_locations = _gaussian_process(locations, n_docs, kernel, rng)
     log_weights = log_scales + _CONSTRUCTIONS[construction](beta * p, n_docs, rng)
     return Weights(softmax(log_weights, axis=1), log_weights, log_scales, doc_locations)
@@ -100,7 +109,7 @@ def diln_weights(
 def hdp_weights(topic_weights: ArrayLike, n_docs: int, *, beta: float, rng: Rng) -> Weights:
     """The hierarchical Dirichlet process, given the top-level weights p: Z[m, k] ~ Gamma(beta p[k], 1)."""
     shapes = positive("beta", beta) * weights_at_most_one("topic_weights", topic_weights)
-    log_weights = _log_gamma(shapes, whole("n_docs", n_docs), np.random.default_rng(rng))
+    log_weights = _log_gamma(shapes, whole("n_docs", n_docs), generator(rng))
     return Weights(softmax(log_weights, axis=1), log_weights)
 
 
@@ -108,7 +117,7 @@ def ctm_weights(mean: ArrayLike, covariance_matrix: ArrayLike, n_docs: int, *, r
     """The logistic normal of the correlated topic model: ``log_weights`` ~ N(mean, covariance_matrix)."""
     mean = numbers("mean", mean, 1)
     matrix = covariance("covariance_matrix", covariance_matrix, whole("the size of mean", len(mean)))
-    log_weights = mean + gaussian_draws(matrix, whole("n_docs", n_docs), np.random.default_rng(rng))
+    log_weights = mean + gaussian_draws(matrix, whole("n_docs", n_docs), generator(rng))
     return Weights(softmax(log_weights, axis=1), log_weights)
 
 
@@ -117,7 +126,7 @@ def lda_weights(doc_topic_prior: ArrayLike, n_docs: int, *, rng: Rng) -> Weights
     prior = numbers("doc_topic_prior", doc_topic_prior, 1)
     whole("the size of doc_topic_prior", len(prior))
     positive("the least doc_topic_prior", float(prior.min()))
-    log_weights = _log_gamma(prior, whole("n_docs", n_docs), np.random.default_rng(rng))
+    log_weights = _log_gamma(prior, whole("n_docs", n_docs), generator(rng))
     return Weights(softmax(log_weights, axis=1), log_weights)
 
 
@@ -137,6 +146,7 @@ def _gaussian_process(
     """W (n_docs, n_components), and the document locations that it comes from if it comes from any."""
     if kernel is not None:
         return gaussian_draws(covariance_of(kernel, locations), n_docs, rng), None
+    check_room(n_docs, *locations.shape)
     u = rng.standard_normal((n_docs, locations.shape[1]))
     return u @ locations.T, u
 
@@ -147,6 +157,7 @@ def _log_gamma(shapes: FloatArray, n_docs: int, rng: np.random.Generator) -> Flo
     Equals in law ``np.log(rng.standard_gamma(shapes, (n_docs, n)))`` where that is finite.
     """
     size = (n_docs, len(shapes))
+    check_room(*size)
     log_next = np.log(rng.standard_gamma(shapes + 1, size))
     with np.errstate(divide="ignore", over="ignore"):  # of a shape that is 0, or next to it, the logarithm is -inf
         return log_next - rng.standard_exponential(size) / shapes
@@ -154,6 +165,7 @@ def _log_gamma(shapes: FloatArray, n_docs: int, rng: np.random.Generator) -> Flo
 
 def _log_dirichlet(shapes: FloatArray, n_docs: int, rng: np.random.Generator) -> FloatArray:
     """Logarithms (n_docs, n) of the probabilities that a Dirichlet process gives to its base measure's atoms."""
+    check_room(n_docs, len(shapes))
     with np.errstate(divide="ignore"):
         return np.log(rng.dirichlet(shapes, n_docs))
 
