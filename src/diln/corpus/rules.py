@@ -159,7 +159,7 @@ def _check_pattern(pattern: str) -> None:
 def _whole(name: str, value: Any, least: int) -> int | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= MOST:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= MOST:
         raise ValueError(f"{name} is {brief(value)}; it must be a whole number of at least {least}, up to {MOST:,}")
     return int(value)
 
@@ -178,7 +178,7 @@ def _share(name: str, value: Any) -> Share | None:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ValueError(f"{name} is {brief(value)}; it must be a number of documents (int) or a share of them (float)")
     if isinstance(value, Integral):
-        if not 1 <= value <= MOST:
+        if not 1 <= int(value) <= MOST:
             raise ValueError(
                 f"{name} is {brief(value)}; as a number of documents it must be at least 1, up to {MOST:,}"
             )

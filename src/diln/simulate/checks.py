@@ -2,6 +2,7 @@
 
 from math import prod
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,9 +41,10 @@ def generator(rng: Rng) -> np.random.Generator:
         raise ValueError(f"rng is {brief(rng)}; give a seed from 0 on, or a numpy.random.Generator") from None
 
 
-def positive(name: str, value: object) -> float:
+def positive(name: str, value: Any) -> float:
     """A finite number above 0."""
-    if not isinstance(value, Real) or not SMALLEST <= value <= LARGEST:
+    real = isinstance(value, Real)
+    if not real or not SMALLEST <= value <= LARGEST:
         raise ValueError(f"{name} is {brief(value)}; give a number above 0, from {SMALLEST:g} to {LARGEST:g}")
     return float(value)
 
