@@ -46,6 +46,7 @@ TENSORS: dict[str, tuple[Tensor, ...]] = {
     "spread tensors": models.SPREAD_TENSORS,
     "variational tensors": models.VARIATIONAL_TENSORS,
     "agreement tensors": models.AGREEMENT_TENSORS,
+    "trained tensors": models.TRAINED_TENSORS,
     "document tensors": models.DOCUMENT_TENSORS,
     "average tensors": models.AVERAGE_TENSORS,
 }

@@ -270,7 +270,7 @@ def test_proportions_are_those_of_the_model(suffix, shelf, tmp_path):
 def test_texts_are_counted_in_the_terms_of_the_model(shelf, tmp_path):
     texts = tmp_path / "new.csv"
     texts.write_text('id,body\n"one, two",Violin flute zebra!\nb,zebra okapi\nc,engine gear\n')
-    done = diln("transform", shelf / "diln", texts, "-o", tmp_path / "a.csv", "-j1")
+    done = diln("transform", shelf / "diln", texts, "-o", tmp_path / "a.csv", "--text", "body", "-j1")
     assert done.code == 0, done.err
     assert "without a known term: 1; tokens of unknown terms, left out: 3" in done.out
     ids, tokens, theta = read_proportions(tmp_path / "a.csv")
@@ -429,6 +429,33 @@ def test_perplexity_is_that_of_the_model(shelf, tmp_path):
     shown = diln("evaluate", shelf / "diln", shelf / "corpus").out
     assert shown.startswith(f"perplexity {found['perplexity']:,.1f} ± ")
     assert "3,000 tokens" in shown
+
+
+def test_documents_that_the_model_was_trained_on_are_told(shelf, tmp_path):
+    done = diln("evaluate", shelf / "diln", shelf / "corpus", "--json")
+    assert done.json["trained_on"] == {"share": 1, "exact": True, "n_docs": 200, "n_compared": 200, "n_found": 200}
+    told = "the model was trained on {} documents, so the perplexity says little about new ones; set documents aside"
+    assert told.format("200 of these 200") in done.err
+    assert done.err.count("\n") == 1
+    new = write_texts(tmp_path / "new.jsonl", 40, seed=5)
+    done = diln("evaluate", shelf / "diln", new, "--json", "-j1")
+    assert (done.json["trained_on"]["n_found"], "trained on" in done.err) == (0, False)
+    with new.open("a") as file:
+        file.write((shelf / "texts.jsonl").read_text().replace("doc-", "old-"))
+    assert told.format("200 of these 240") in diln("evaluate", shelf / "diln", new, "-j1").err
+    model = load(shelf / "diln")
+    model.fitted_.trained = None  # as it is of a model that an earlier version wrote
+    model.save(tmp_path / "model")
+    done = diln("evaluate", tmp_path / "model", shelf / "corpus", "--json")
+    assert (done.json["trained_on"], done.err) == (None, "")
+
+
+def test_of_many_documents_the_share_that_the_model_was_trained_on_is_an_estimate(shelf, tmp_path, monkeypatch):
+    monkeypatch.setattr("diln.models.trained.KEPT", 100)
+    assert diln("fit", shelf / "corpus", "-o", tmp_path / "m", "--passes", 3, "-qj1").code == 0
+    done = diln("evaluate", tmp_path / "m", shelf / "corpus", "--json")
+    assert "the model was trained on about 100% of these 200 documents" in done.err
+    assert (done.json["trained_on"]["exact"], done.json["trained_on"]["n_compared"]) == (False, 100)
 
 
 def test_draws_of_a_chain_are_the_states_that_were_kept(shelf, tmp_path):

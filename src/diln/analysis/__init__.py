@@ -11,11 +11,12 @@ from diln.analysis.inputs import in_use
 from diln.analysis.matching import Match, Matching, match_topics
 from diln.analysis.repeats import Repeat, Stability, stability
 from diln.analysis.topics import Topic, largest_topics
+from diln.analysis.training import TrainedOn, trained_on
 
 __all__ = [
     "Completed", "CorrelationAgreement", "Correlations", "Difference", "DocumentTopics", "Match", "Matching", "Pair",
-    "Quality", "Repeat", "Stability", "Together", "Topic", "TopicQuality", "TopicShare", "compare_completions",
-    "compare_correlations", "complete", "correlated_pairs", "count_together", "diversity", "document_topics",
-    "effective_topics", "exclusivity", "in_use", "largest_topics", "match_topics", "npmi", "qualities", "quality",
-    "stability", "topic_documents", "umass",
+    "Quality", "Repeat", "Stability", "Together", "Topic", "TopicQuality", "TopicShare", "TrainedOn",
+    "compare_completions", "compare_correlations", "complete", "correlated_pairs", "count_together", "diversity",
+    "document_topics", "effective_topics", "exclusivity", "in_use", "largest_topics", "match_topics", "npmi",
+    "qualities", "quality", "stability", "topic_documents", "trained_on", "umass",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from diln.cli.console import OUT, ProgressLine, facts, say_json, told_of_interrupts
+from diln.cli.console import OUT, ProgressLine, complain, facts, say_json, told_of_interrupts
 from diln.cli.options import OUTPUT, ForExcelOption, Given, JobsOption, JsonOption, ModelArg, QuietOption, takes
 from diln.cli.proportions import MIN_SHARE, Proportions, field_columns, long_table, wide_table, write_arrays
 from diln.cli.source import READING, SAME_TOKENS, SourceArg, is_corpus, read_for
@@ -16,7 +16,7 @@ from diln.cli.tables import WORDS, say_written
 from diln.errors import DilnError, SourceError
 
 if TYPE_CHECKING:
-    from diln.analysis import Topic
+    from diln.analysis import Topic, TrainedOn
     from diln.corpus import Corpus
     from diln.models.counts import Rows
     from diln.models.fitted import Fitted
@@ -174,12 +174,14 @@ def evaluate_command(
 ) -> None:
     """Measure how well a model predicts new documents: the perplexity of one half of each, given the other half.
 
-    Lower is better; 1 would be perfect. The number after ± is the standard error over documents.
+    Lower is better; 1 would be perfect. The number after ± is the standard error over documents. Documents that the
+    model was trained on are easier than new ones: if there are any, a warning says how many.
 
     Text is counted in the same way as the documents of the model, and read from the same columns unless you name
     others.
     """
     from diln.analysis.completion import complete_halves
+    from diln.analysis.training import rows_trained_on
     from diln.models.fitted import DRAWS, Fitted
 
     if draws is not None and method is not Method.draws:
@@ -188,13 +190,15 @@ def evaluate_command(
     documents = read_documents(fitted, source, reading, text, jobs, quiet=quiet or json)
     n_draws = _draws(fitted, model, draws or DRAWS) if method is Method.draws else None
     done = complete_halves(fitted, documents.rows, seed, jobs, n_draws)
+    trained = rows_trained_on(fitted, documents.rows)
+    warn_of_training_documents(trained)
     empty, predicted = len(documents.corpus) - done.n_docs, int(done.n_tokens)
     if json:
         numbers = {
             "model": str(model), "source": source, "perplexity": done.perplexity,
             "standard_error": done.standard_error, "method": method.value, "draws": n_draws, "seed": seed,
             "documents": len(documents.corpus), "tokens_predicted": predicted, "empty_documents": empty,
-            "unknown_tokens": documents.unknown,
+            "unknown_tokens": documents.unknown, "trained_on": None if trained is None else trained.to_json(),
         }  # fmt: skip
         say_json(numbers)
         return
@@ -202,6 +206,18 @@ def evaluate_command(
     error = "" if done.standard_error is None else f" ± {done.standard_error:,.1f}"
     OUT.print(f"[bold]perplexity {done.perplexity:,.1f}{error}[/]")
     OUT.print(facts(_described(documents, empty) | {"predicted": f"{predicted:,} tokens", "with": how}))
+
+
+def warn_of_training_documents(trained: "TrainedOn | None") -> None:
+    """Say how many of the documents the model was trained on, where it was on any."""
+    if trained is None or not trained.n_found:
+        return
+    some = f"{trained.n_found:,} of" if trained.exact else f"about {trained.share:.0%} of"
+    complain(
+        "warning",
+        f"the model was trained on {some} these {trained.n_docs:,} documents, so the perplexity says little about new "
+        "ones; set documents aside before you fit, and evaluate on those (diln compare does both)",
+    )
 
 
 def _draws(fitted: "Fitted", model: Path, wanted: int) -> int:

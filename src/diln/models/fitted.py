@@ -23,6 +23,7 @@ from diln.models.files import StoredModel, read_model, write_model
 from diln.models.layout import STATE
 from diln.models.parameters import Parameters
 from diln.models.reading import check_model, model_content, parameters_from
+from diln.models.trained import TrainingSketch
 
 Floats = NDArray[np.float64]
 DRAWS = 20
@@ -57,6 +58,7 @@ class Fitted:
     named: bool = False  # whether the counts came with the names of their columns
     stopped: str | None = None  # what was under way when the user ended the fit: its sweeps, steps or further chains
     agreement: ChainAgreement | None = None  # with further chains over the same documents, where there were some
+    trained: TrainingSketch | None = None  # of the documents that it was trained on, where they are known
     _topics: Floats | None = field(default=None, init=False, repr=False)
 
     @property
@@ -283,10 +285,13 @@ class Fitted:
         }
         if isinstance(self.posterior, SampledPosterior):
             content["sampled"] = self.posterior.numbers()
-        if self.agreement is None:
-            return content, self.posterior.tensors()
-        content["n_chains"] = self.agreement.n_chains
-        return content, {**self.posterior.tensors(), **self.agreement.tensors()}
+        tensors = self.posterior.tensors()
+        if self.agreement is not None:
+            content["n_chains"] = self.agreement.n_chains
+            tensors |= self.agreement.tensors()
+        if self.trained is not None:
+            tensors |= self.trained.tensors()
+        return content, tensors
 
     @classmethod
     def load(cls, directory: str | Path, n_jobs: int = 1) -> "Fitted":
@@ -317,6 +322,7 @@ class Fitted:
         known = {name: content[name] for name in ("history", "rule", "named")}
         if content["n_chains"] is not None:
             known["agreement"] = ChainAgreement.restored(tensors, content["n_chains"])
+        known["trained"] = TrainingSketch.restored(stored.tensors)
         return cls(parameters, posterior, stored.vocabulary, **content["state"], **known)
 
 

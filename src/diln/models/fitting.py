@@ -107,6 +107,7 @@ class OnlinePass:
             step = OnlineStep(fitted.steps, rho, fitted.population / counts.shape[0], *limits)
             score = fitted.posterior.learn(counts, step, engine)
             fitted.agreement = None  # which knows nothing of these documents
+            fitted.trained = None if fitted.trained is None else fitted.trained.with_documents(counts)
         fitted.steps += 1
         fitted.seen += counts.shape[0]
         fitted.passes = fitted.passes if self.streams else self.number

@@ -251,6 +251,17 @@ AGREEMENT_TENSORS = (  # of a model that was fitted with several chains
     ),
 )
 
+TRAINED_TENSORS = (  # of a model that keeps which documents it was trained on
+    Tensor(
+        "trained",
+        "int64",
+        ("hashes",),
+        "Hashes of the documents that the model was trained on, as unsigned numbers: the 16,384 smallest of all that "
+        "differ, ascending. A hash is the sum, modulo 2^64, over the document's terms of splitmix64's output for 2^32 "
+        "times the term's number plus the bits of its count as float32",
+    ),
+)
+
 DOCUMENT_TENSORS = (  # of a checkpoint, phase chain
     Tensor(
         "topics",
@@ -305,6 +316,7 @@ EVERY_TENSOR = (
     *SPREAD_TENSORS,
     *VARIATIONAL_TENSORS,
     *AGREEMENT_TENSORS,
+    *TRAINED_TENSORS,
     *DOCUMENT_TENSORS,
     *AVERAGE_TENSORS,
 )

@@ -43,10 +43,12 @@ from diln.models.layout import (
     SPREAD_TENSORS,
     STATE_TENSORS,
     SUM_TENSORS,
+    TRAINED_TENSORS,
     VARIATIONAL_TENSORS,
 )
 from diln.models.options import INFERENCES, options_of
 from diln.models.parameters import KINDS, Parameters, defaults, plain
+from diln.models.trained import KEPT, TRAINED, TrainingSketch
 
 Tensors = Mapping[str, Array]
 APART = 0.01  # share of a topic's tokens that its total may be off by, for tables are of single precision
@@ -122,6 +124,9 @@ def check_model(content: Mapping[str, Any], parameters: Parameters, tensors: Ten
         expected, sizes = _variational(parameters, n_terms)
     if content["n_chains"] is not None:
         expected |= by_name(AGREEMENT_TENSORS)
+    if TRAINED in tensors:
+        expected |= by_name(TRAINED_TENSORS)
+        sizes |= {"hashes": min(tensors[TRAINED].size, KEPT)}
     _check_all(expected, tensors, sizes)
     if content["n_chains"] is not None:
         _check_agreement(tensors, content["n_chains"])
@@ -131,6 +136,7 @@ def check_model(content: Mapping[str, Any], parameters: Parameters, tensors: Ten
         for end in _ends(content["sampled"]["states"]):
             _check_totals(tensors[f"table{end}"], tensors[f"totals{end}"], f"totals{end}")
     _check_squares(tensors)
+    _check_trained(TrainingSketch.restored(tensors))
     _check_gaussian(tensors, getattr(parameters, "prior_documents", 1.0))
     if "precision" in tensors and content["sampled"] is not None:
         _check_precision(tensors["precision"], sizes["dims"], content["sampled"]["state"]["variance"])
@@ -245,6 +251,12 @@ def _check_agreement(tensors: Tensors, n_chains: int) -> None:
     for name in ("found", "together"):
         if (array := tensors.get(PREFIX + name)) is not None and array.max() > n_chains:
             raise TensorError(f"has more than {n_chains} chains in tensor {PREFIX + name!r}")
+
+
+def _check_trained(sketch: TrainingSketch | None) -> None:
+    """Raise unless hashes of documents ascend."""
+    if sketch is not None and not (sketch.hashes[:-1] < sketch.hashes[1:]).all():
+        raise TensorError(f"has numbers in tensor {TRAINED!r} that do not ascend")
 
 
 def _check_gaussian(tensors: Tensors, prior: float) -> None:

@@ -22,6 +22,7 @@ from diln.models.fitted import Fitted
 from diln.models.job import History, Job
 from diln.models.parameters import Parameters
 from diln.models.reading import check_run
+from diln.models.trained import TrainingSketch
 from diln.prob.streams import key_of
 
 CHAIN_DOCS = 20_000  # documents of the chain that online learning starts from
@@ -33,7 +34,9 @@ BEGINNING = 20  # what a stream is for
 def begin(job: Job, engine: Engine, found: StoredModel | None = None) -> Fitted:
     """A model after a chain, or after one that was stopped and goes on."""
     order = documents_of(job.rows, job.seed, job.method)
-    tokens = Tokens.of(whole(job.rows.everything() if job.method == "batch" else job.rows.take(order)))
+    counts = job.rows.everything() if job.method == "batch" else job.rows.take(order)
+    tokens, trained = Tokens.of(whole(counts)), TrainingSketch.of(counts)
+    del counts
     run, history = new_run(job, tokens, order, engine), History()
     if found is not None:
         with found.checking():
@@ -54,7 +57,7 @@ def begin(job: Job, engine: Engine, found: StoredModel | None = None) -> Fitted:
     return Fitted(
         job.parameters, posterior, job.vocabulary, job.seed, seen=run.visited, population=job.population,
         passes=passes, method=job.method, history=history, rule=job.rows.rule,
-        stopped="sweeps" if watch.stopped else None,
+        stopped="sweeps" if watch.stopped else None, trained=trained,
     )  # fmt: skip
 
 

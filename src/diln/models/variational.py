@@ -15,6 +15,7 @@ from diln.models.files import StoredModel
 from diln.models.fitted import Fitted
 from diln.models.job import Job
 from diln.models.start import of_model
+from diln.models.trained import TrainingSketch
 
 START_DOCS = 10_000  # documents that online learning reads to start from
 
@@ -52,8 +53,9 @@ def started(job: Job, engine: Engine) -> Fitted:
     prior = parameters.topic_prior("batch", parameters.truncation)
     posterior = VariationalPosterior(np.ascontiguousarray(statistics, np.float32), prior, parameters.weights(rng))
     return Fitted(
-        parameters, posterior, job.vocabulary, job.seed, population=job.population, method=job.method, rule=rows.rule
-    )
+        parameters, posterior, job.vocabulary, job.seed, population=job.population, method=job.method, rule=rows.rule,
+        trained=TrainingSketch.of(counts),
+    )  # fmt: skip
 
 
 def first_topics(job: Job, counts: csr_array, tokens: float, rng: np.random.Generator, engine: Engine) -> Array:

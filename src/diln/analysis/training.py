@@ -1,0 +1,81 @@
+"""Whether documents are those that a model was trained on."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from diln.analysis.inputs import Model, fitted_of
+from diln.corpus import Corpus
+from diln.models.counts import PART, MatrixRows, Rows, aligned, as_rows, whole
+from diln.models.fitted import Fitted
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedOn:
+    """How many of some documents a model was trained on: those with the same counts of the model's terms.
+
+    Attributes
+    ----------
+    n_docs : int
+        Documents with a known term; the others do not count.
+    n_compared : int
+        Number of these that could be compared with the training documents: all of them if ``exact``, otherwise a
+        random part.
+    n_found : int
+        Number of these that the model was trained on.
+    exact : bool
+        Whether the model remembers all its training documents. It does up to 16,383 different ones; of more it
+        remembers a random part.
+    """
+
+    n_docs: int
+    n_compared: int
+    n_found: int
+    exact: bool
+
+    @property
+    def share(self) -> float | None:
+        """Share of the documents that the model was trained on, an estimate unless ``exact``; None if none compares."""
+        return self.n_found / self.n_compared if self.n_compared else None
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain numbers."""
+        names = ("share", "exact", "n_docs", "n_compared", "n_found")
+        return {name: getattr(self, name) for name in names}
+
+
+def trained_on(model: Model, X: Any) -> TrainedOn | None:
+    """How many of these documents a model was trained on.
+
+    A perplexity of documents that the model was trained on says little about new documents.
+
+    Parameters
+    ----------
+    model : DILN, HDP, LDA or CTM
+        A fitted estimator, or a model read by ``diln.load``.
+    X : Corpus, or counts (n_docs, n_terms)
+        Documents; the columns of counts must be in the order of the model's terms.
+
+    Returns
+    -------
+    TrainedOn or None
+        None if the model was saved by a version that did not keep what it was trained on.
+    """
+    fitted = fitted_of(model)
+    if isinstance(X, Corpus):
+        return rows_trained_on(fitted, aligned(X, fitted.vocabulary))
+    counts = as_rows(X)
+    return rows_trained_on(fitted, MatrixRows(as_rows(whole(counts)) if fitted.inference == "sampling" else counts))
+
+
+def rows_trained_on(fitted: Fitted, rows: Rows) -> TrainedOn | None:
+    """The same of documents in the terms of the model."""
+    sketch = fitted.trained
+    if sketch is None:
+        return None
+    n_docs, n_compared, n_found = 0, 0, 0
+    for part in rows.parts(PART):
+        compared, found = sketch.looked_up(part)
+        n_docs += int((part.indptr[1:] > part.indptr[:-1]).sum())
+        n_compared += compared
+        n_found += found
+    return TrainedOn(n_docs, n_compared, n_found, sketch.complete)
