@@ -12,7 +12,7 @@ from pathlib import Path
 
 from diln.corpus import layout as corpus
 from diln.fields import REQUIRED, Field, Tensor
-from diln.files import FILE, VERSIONS
+from diln.files.frame import FILE, VERSIONS
 from diln.models import layout as models
 from diln.models.declared import about_of
 from diln.models.frame import FILES, FRAME

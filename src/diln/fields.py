@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 REQUIRED = object()  # in place of a default
 MOST_WHOLE = 2**63 - 1
+INFINITE_BITS = 0x7F800000  # of an infinite float32
 SHOWN = 40  # characters of a wrong value that are shown
 
 
@@ -78,6 +79,7 @@ TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "whole": ("a whole number", _whole),
     "seed": ("a whole number of any size", lambda value: type(value) is int),
     "number": ("a number", _number),
+    "float": ("a number", _number),  # of one type once it is read, so that loops are compiled once
     "any number": ("a number, also NaN and infinite", _any_number),
     "text": ("text", lambda value: isinstance(value, str)),
     "flag": ("true or false", lambda value: isinstance(value, bool)),
@@ -121,13 +123,13 @@ def _read(one: Field, values: dict[str, Any], where: str) -> Any:
         return read(one.of, value, path)
     if one.type == "records" and one.of:
         return [read(one.of, each, f"{path}.{number}") for number, each in enumerate(value)]
-    return float(value) if one.type == "number" else value
+    return float(value) if one.type == "float" else value
 
 
 def _in_range(one: Field, value: Any) -> bool:
     if one.choices:
         return value in one.choices
-    if one.type not in ("whole", "seed", "number", "any number"):
+    if one.type not in ("whole", "seed", "number", "float", "any number"):
         return True
     return (
         (one.least is None or value >= one.least)
@@ -169,12 +171,12 @@ class Tensor:
             raise TensorError(f"has tensor {name!r} of shape {array.shape} in place of {shape}")
         if not array.size:
             return
-        low, high = array.min(), array.max()
+        low, high = bounds(array)
         if not (low >= self.least and high <= self.most and low > -inf and high < inf):  # nor NaN, which is neither
             raise TensorError(f"has numbers in tensor {name!r} that are {self.range}")
         if "width" in self.dims:
             self._check_topics(np.moveaxis(array, self.dims.index("width"), -1), sizes["topics"], name)
-        elif self.above is not None and low <= self.above:
+        elif self.above is not None and array.min() <= self.above:
             raise TensorError(f"has numbers in tensor {name!r} that are not above {self.above:g}")
 
     def _check_topics(self, array: NDArray[Any], n_topics: int, name: str) -> None:
@@ -191,6 +193,19 @@ class Tensor:
         if self.most == inf:
             return f"not finite or below {self.least:g}"
         return f"not from {self.least:g} to {self.most:g}"
+
+
+def bounds(array: NDArray[Any]) -> tuple[Any, Any]:
+    """Numbers that all others are between; NaN where there is one.
+
+    The bits of floats from 0 on, read as whole numbers, have the floats' order, and those of all others are larger: one
+    look at a large array is enough where it has none of these.
+    """
+    if array.dtype == np.float32 and array.flags.c_contiguous:
+        bits = array.view(np.uint32).max()
+        if bits <= INFINITE_BITS:
+            return np.float32(0), bits.view(np.float32)
+    return array.min(), array.max()
 
 
 def check_tensors(

@@ -227,6 +227,15 @@ def test_a_tensor_and_a_file_of_a_later_version_are_refused_likewise(stored):
     assert "g0001-zodiac.json" in sentence(directory, diln.load)
 
 
+def test_numbers_of_documents_and_shares_of_them_stay_what_they_were(stored):
+    for value in (2, 0.25):
+        directory = stored("diln-sampling")
+        edit_content(directory, setting("rule", "min_df", value))
+        found = diln.load(directory).fitted_.rule["min_df"]
+        assert (found, type(found)) == (value, type(value))
+        shutil.rmtree(directory)
+
+
 def test_what_a_file_lacks_has_its_default(stored):
     directory = stored("diln-sampling")
     before = diln.load(directory)

@@ -10,9 +10,10 @@ import pytest
 from make import HERE
 
 import diln
-from diln import fields, files
+from diln import fields
 from diln.corpus import layout as corpus_layout
 from diln.corpus.watch import Tally
+from diln.files import frame as files
 from diln.models import frame, layout
 from diln.models.files import MODEL
 

@@ -8,7 +8,7 @@ from typing import Any
 from diln.corpus.dates import ORDERS
 from diln.corpus.rules import TextRule
 from diln.fields import Field, MismatchError, Record, UnknownError, read, shown
-from diln.files import FILE, VERSIONS
+from diln.files.frame import FILE, VERSIONS
 
 NAMED_WORDS = ("english", "sklearn", "none")
 

@@ -25,13 +25,12 @@ from diln.files import (
     Held,
     Kind,
     StoredFiles,
-    checking,
     inside,
     make_folder,
     next_generation,
-    versions,
     write_parts,
 )
+from diln.files.frame import checking, versions
 
 MAPPED_AT_ONCE = 32  # shards: every mapped array takes a file descriptor, of which a process may have 256
 ROWS = "rows"  # of counts, among what was looked at

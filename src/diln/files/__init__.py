@@ -1,22 +1,18 @@
 """Files and directories that diln writes: whole or not at all, by one process at a time, and through no link."""
 
 from diln.files.folders import Held, next_generation, remove, sweep, writing
-from diln.files.frame import FILE, VERSIONS, checking, versions
 from diln.files.kinds import MANIFEST, Content, Kind, StoredFiles, inside, read_manifest, write_manifest
 from diln.files.lock import LOCK, locked
 from diln.files.safe import Entry, create, make_folder, sweep_fresh, touch, unreadable, whole, write_parts, write_whole
 
 __all__ = [
-    "FILE",
     "LOCK",
     "MANIFEST",
-    "VERSIONS",
     "Content",
     "Entry",
     "Held",
     "Kind",
     "StoredFiles",
-    "checking",
     "create",
     "inside",
     "locked",
@@ -28,7 +24,6 @@ __all__ = [
     "sweep_fresh",
     "touch",
     "unreadable",
-    "versions",
     "whole",
     "write_manifest",
     "write_parts",

@@ -24,14 +24,13 @@ from diln.files import (
     Held,
     Kind,
     StoredFiles,
-    checking,
     next_generation,
     read_manifest,
     unreadable,
-    versions,
     write_parts,
     writing,
 )
+from diln.files.frame import checking, versions
 from diln.models import migrations
 from diln.models.frame import FRAME
 

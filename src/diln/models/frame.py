@@ -1,7 +1,7 @@
 """What the manifests of models and checkpoints hold, around their content."""
 
 from diln.fields import Field, Record
-from diln.files import FILE, VERSIONS
+from diln.files.frame import FILE, VERSIONS
 
 FILES: Record = (
     Field("tensors.safetensors", "record", "The file of tensors", of=FILE),

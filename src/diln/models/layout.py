@@ -9,6 +9,7 @@ from diln.fields import Field, Record, Tensor
 MOST_TOPICS = 65_520
 MOST_SWEEPS = 2**31
 HUGE = 1e30  # numbers beyond are of no corpus, and products of them of no single precision
+HEAVY = 1e12  # of a weight
 TINY = 1e-30  # likewise
 FAR = 1e4  # of a location or a log weight
 
@@ -50,9 +51,9 @@ PROGRESS: Record = (
 
 NUMBERS: Record = (  # of a state of a chain, beside its tensors; which there are follows from the model
     Field("n_topics", "whole", "T, the topics that there are, in use or not", least=1, most=MOST_TOPICS),
-    Field("prior", "number", "gamma_0", above=TINY, most=HUGE),
-    Field("alpha", "number", "alpha. DILN, HDP, LDA", above=TINY, most=HUGE),
-    Field("variance", "number", "c; 1 of a model without locations. DILN, HDP, LDA", above=TINY, most=HUGE),
+    Field("prior", "float", "gamma_0", above=TINY, most=HUGE),
+    Field("alpha", "float", "alpha. DILN, HDP, LDA", above=TINY, most=HUGE),
+    Field("variance", "float", "c; 1 of a model without locations. DILN, HDP, LDA", above=TINY, most=HUGE),
     Field("truncation", "whole", "T of the prior: a0_k is from Gamma(alpha / T, f_0). DILN, HDP, LDA", least=1),
 )
 
@@ -65,7 +66,7 @@ SAMPLED: Record = (
 MODEL_CONTENT: Record = (
     Field("class", "text", "`DILN`, `HDP`, `LDA` or `CTM`"),
     Field("parameters", "object", 'What the fit was told: the record "Parameters"'),
-    Field("prior", "number", "gamma_0", above=TINY, most=HUGE),
+    Field("prior", "float", "gamma_0", above=TINY, most=HUGE),
     Field("state", "record", "How far learning has come", of=STATE),
     Field(
         "history",
@@ -134,7 +135,7 @@ STATE_TENSORS = (  # of a state of a chain
         lanes=True,
     ),
     Tensor("totals", "float64", ("width",), "n_k, tokens of each topic", least=0, most=HUGE, lanes=True),
-    Tensor("a0", "float64", ("width",), "a0_k. DILN, HDP, LDA", least=0, most=HUGE, above=TINY, lanes=True),
+    Tensor("a0", "float64", ("width",), "a0_k. DILN, HDP, LDA", least=0, most=HEAVY, above=TINY, lanes=True),
     Tensor("ells", "float32", ("dims", "width"), "ell_k. DILN, HDP, LDA", least=-FAR, most=FAR, lanes=True),
     Tensor("mean", "float64", ("topics",), "mu. CTM", least=-FAR, most=FAR),
     Tensor("covariance", "float64", ("topics", "topics"), "Sigma. CTM", least=-HUGE, most=HUGE),
@@ -192,7 +193,7 @@ VARIATIONAL_TENSORS = (
         least=0,
         most=HUGE,
     ),
-    Tensor("a0", "float64", ("topics",), "a0_k. DILN, HDP, LDA", above=TINY, most=HUGE),
+    Tensor("a0", "float64", ("topics",), "a0_k. DILN, HDP, LDA", above=TINY, most=HEAVY),
     Tensor("alpha", "float64", ("one",), "alpha. DILN, HDP", above=TINY, most=HUGE),
     Tensor(
         "tables", "float64", ("topics",), "t_k. DILN, HDP, LDA that learns its prior", least=0, most=HUGE, beside="a0"

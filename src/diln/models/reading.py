@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -208,6 +209,7 @@ def arrays_of(state: type[Stats]) -> dict[str, Tensor]:
     return stats_tensors(TopicCounts, STATE_TENSORS) | stats_tensors(state, STATE_TENSORS)
 
 
+@cache
 def stats_tensors(record: type[Stats], declared: tuple[Tensor, ...]) -> dict[str, Tensor]:
     """The tensors of a record; of a model that the format does not know, as the record lays them out."""
     known = by_name(declared)
@@ -229,11 +231,12 @@ def read_numbers(state: type[Stats], numbers: dict[str, Any], where: str, one: s
             raise MismatchError(f"has {where} with other numbers of topics than go together")
 
 
+@cache
 def number_fields(state: type[Stats]) -> Record:
     """The numbers of a state with such weights; of a model that the format does not know, any."""
     known = {one.name: one for one in NUMBERS}
     own = [one.name for one in fields(state) if one.name not in layout(state)]
-    return tuple(known.get(name) or Field(name, "number", "") for name in ("n_topics", "prior", *own))
+    return tuple(known.get(name) or Field(name, "float", "") for name in ("n_topics", "prior", *own))
 
 
 def _check_totals(table: Array, totals: Array, name: str) -> None:
@@ -277,11 +280,11 @@ def _check_precision(packed: Array, dims: int, variance: float) -> None:
     """Raise unless the sums that locations follow from are those of squares, but for rounding."""
     if dims:
         i, j = np.tril_indices(dims)
-        matrices = np.zeros((len(packed), dims, dims))
+        matrices, along = np.zeros((len(packed), dims, dims)), np.arange(dims)
         matrices[:, i, j] = matrices[:, j, i] = packed
-        matrices += np.eye(dims) / variance
-        least = ROUNDING * np.trace(matrices, axis1=1, axis2=2)
-        if not positive_definite(matrices - least[:, np.newaxis, np.newaxis] * np.eye(dims)):
+        matrices[:, along, along] += 1 / variance
+        matrices[:, along, along] -= ROUNDING * matrices[:, along, along].sum(axis=1, keepdims=True)
+        if not positive_definite(matrices):
             raise TensorError("has tensor 'precision' that is no sum of squares")
 
 
@@ -345,7 +348,7 @@ def _average_tensors(arrays: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _check_means(state: type[Stats], numbers: Mapping[str, Any]) -> None:
-    floats = {one.name for one in number_fields(state) if one.type == "number"} if numbers["n_states"] else set()
+    floats = {one.name for one in number_fields(state) if one.type == "float"} if numbers["n_states"] else set()
     if set(numbers["means"]) != floats or not all(0 < value < np.inf for value in numbers["means"].values()):
         raise MismatchError("has chain.run.means that are not those of its states")
 
