@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -209,7 +208,6 @@ def arrays_of(state: type[Stats]) -> dict[str, Tensor]:
     return stats_tensors(TopicCounts, STATE_TENSORS) | stats_tensors(state, STATE_TENSORS)
 
 
-@cache
 def stats_tensors(record: type[Stats], declared: tuple[Tensor, ...]) -> dict[str, Tensor]:
     """The tensors of a record; of a model that the format does not know, as the record lays them out."""
     known = by_name(declared)
@@ -231,7 +229,6 @@ def read_numbers(state: type[Stats], numbers: dict[str, Any], where: str, one: s
             raise MismatchError(f"has {where} with other numbers of topics than go together")
 
 
-@cache
 def number_fields(state: type[Stats]) -> Record:
     """The numbers of a state with such weights; of a model that the format does not know, any."""
     known = {one.name: one for one in NUMBERS}
