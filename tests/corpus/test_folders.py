@@ -52,7 +52,7 @@ def make_dangling_folder(folder):
         (make_dangling_folder, ["c: cannot be read (a link to nothing)"]),
     ],
 )
-def test_what_cannot_be_read_in_a_folder_is_an_error_that_names_it_and_can_be_left_out(news, make, said):
+def test_what_cannot_be_read_in_a_folder_is_an_error_that_names_it_and_can_be_left_out(news, make, said, capsys):
     make(news)
     with pytest.raises(SourceError) as raised:
         Corpus.read(news)
@@ -60,6 +60,7 @@ def test_what_cannot_be_read_in_a_folder_is_an_error_that_names_it_and_can_be_le
     corpus = Corpus.read(news, skip_unreadable=True)
     assert corpus.documents.ids == ["a.txt", "sport/b.txt"]
     assert corpus.tally.unreadable == (2 if make is make_loop else 1)
+    assert f"left out what cannot be read ({corpus.tally.unreadable}, the first being" in capsys.readouterr().err
 
 
 def test_a_file_without_permission_is_named(news, monkeypatch):

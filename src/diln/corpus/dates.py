@@ -81,6 +81,11 @@ def iso(text: str, order: Order | None = None) -> str:
 
     Nothing if it cannot be read, or could be two dates.
     """
+    if text[4:5] == text[7:8] == "-":  # most dates, which need no more than this
+        try:
+            return _canonical(datetime.fromisoformat(text))
+        except (ValueError, OverflowError):
+            pass
     text = " ".join(text.split())
     if not text or len(text) > LONGEST_DATE:
         return ""
@@ -196,7 +201,7 @@ def _with_time(found: "re.Match[str]", day: date) -> datetime:
 def _canonical(when: datetime) -> str:
     """In UTC where there is a zone, in whole seconds; midnight is the whole day."""
     plain = when.astimezone(UTC).replace(tzinfo=None) if when.tzinfo is not None else when
-    return plain.replace(microsecond=0).isoformat().removesuffix("T00:00:00")
+    return plain.isoformat(timespec="seconds").removesuffix("T00:00:00")
 
 
 def check_order(order: str | None) -> Order | None:
@@ -208,9 +213,8 @@ def check_order(order: str | None) -> Order | None:
 
 def orders_seen(texts: Iterable[str]) -> frozenset[frozenset[Order]]:
     """In which orders dates of three numbers can be read: what some documents say of the order in a column."""
-    several = (
-        frozenset(_readings(" ".join(text.split()))) for text in dict.fromkeys(texts) if len(text) <= LONGEST_DATE
-    )
+    short = (text for text in dict.fromkeys(texts) if len(text) <= LONGEST_DATE and not text[:4].isdecimal())
+    several = (frozenset(_readings(" ".join(text.split()))) for text in short)  # a year in front says nothing of others
     return frozenset(orders for orders in several if orders)
 
 

@@ -129,9 +129,7 @@ class FolderSource(Source):
             raise _unreadable(root, found.unreadable, bool(self.files))
         if not self.files:
             raise SourceError(f"{root}: there is no .txt file in this folder or below it; give one that has some")
-        if found.linked:
-            first = min(found.linked)
-            self.notes = (f"{root}: links to folders are not followed ({len(found.linked)}, the first being {first})",)
+        self.notes = tuple(_notes(root, found))
 
     def blocks(self) -> Iterator[Block]:
         """Files in blocks of bounded size."""
@@ -144,6 +142,16 @@ class FolderSource(Source):
                 self.position = number
                 yield FileBlock(self.root, block, self.encoding, self.errors, self.skip_unreadable)
                 block, size = [], 0
+
+
+def _notes(root: Path, found: Found) -> Iterator[str]:
+    """What is not read, for the user to see."""
+    if found.linked:
+        first = min(found.linked)
+        yield f"{root}: links to folders are not followed ({len(found.linked):,}, the first being {first})"
+    if found.unreadable:
+        first, reason = min(found.unreadable)
+        yield f"{root}: left out what cannot be read ({len(found.unreadable):,}, the first being {first}: {reason})"
 
 
 def _unreadable(root: Path, found: list[tuple[Path, str]], others: bool) -> SourceError:
