@@ -236,6 +236,15 @@ def test_numbers_of_documents_and_shares_of_them_stay_what_they_were(stored):
         shutil.rmtree(directory)
 
 
+def test_parameters_that_are_checked_where_they_are_used_come_back(tmp_path):
+    counts = np.random.default_rng(0).poisson(1.0, (9, 7))
+    for told in ({"verbose": True}, {"verbose": 0, "n_jobs": -1}, {"random_state": np.random.RandomState(0)}):
+        told = {"random_state": np.int64(3), "max_iter": 2, **told}
+        diln.LDA(2, **told).fit(counts).save(tmp_path / "model")
+        again = diln.load(tmp_path / "model")
+        assert (again.verbose, again.n_jobs) == (told.get("verbose", 0), told.get("n_jobs"))
+
+
 def test_what_a_file_lacks_has_its_default(stored):
     directory = stored("diln-sampling")
     before = diln.load(directory)

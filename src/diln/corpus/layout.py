@@ -81,7 +81,7 @@ TALLY: Record = (
 
 ARRAY: Record = (
     *FILE[1:],
-    Field("dtype", "text", "Type of the array, as NumPy writes it: `<i8`, `|u1`, `<u2`, `<u4`"),
+    Field("dtype", "text", "Type of the array, as NumPy writes it, such as `<i8`"),
     Field("shape", "wholes", "Its shape, a list of one number"),
 )
 

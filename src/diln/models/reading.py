@@ -84,10 +84,10 @@ def parameters_from(kind: str, stored: Mapping[str, Any], seed: int) -> Paramete
         values["init"] = defaults(kind, values["inference"])["init"]
     if isinstance(values["random_state"], str):  # a generator, of which the seed was drawn
         values["random_state"] = seed
-    if not (values["random_state"] is None or (type(values["random_state"]) is int and values["random_state"] >= 0)):
+    if not isinstance(seed := values["random_state"], int | None) or (seed or 0) < 0:
         raise MismatchError("has parameters whose random_state is no seed")
-    for name in ("n_jobs", "verbose"):
-        if not (type(values[name]) is int or (values[name] is None and name == "n_jobs")):
+    for name, types in (("n_jobs", int | None), ("verbose", int | float)):
+        if not isinstance(values[name], types):
             raise MismatchError(f"has parameters whose {name} is {shown(values[name])}")
     known = options_of(kind, values["inference"])
     try:
