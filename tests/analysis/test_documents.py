@@ -71,8 +71,9 @@ def test_progress_is_told(model, corpus):
 
 @pytest.mark.filterwarnings("ignore:.*does not know")
 def test_what_cannot_be_is_said_at_once(model, corpus):
-    with pytest.raises(ValueError, match="there is no topic 3; the model has 0 to 2"):
-        topic_documents(model, corpus, 3)
+    for odd in (3, -1, True, 1.0, "1", None):
+        with pytest.raises(ValueError, match=r"there is no topic .*; the model has 0 to 2"):
+            topic_documents(model, corpus, odd)
     with pytest.raises(ValueError, match="n_docs is 0; give a whole number from 1 on, or None for all"):
         topic_documents(model, corpus, 0, 0)
     with pytest.raises(ValueError, match="n_words is 0"):

@@ -60,6 +60,15 @@ def test_of_many_documents_the_share_is_an_estimate(counts, monkeypatch):
     assert trained_on(model, counts[[hidden]]).share is None
 
 
+def test_what_are_no_counts_of_the_models_terms_is_said(model, counts):
+    with pytest.raises(ValueError, match="the counts have 39 columns but the model knows 40 terms"):
+        trained_on(model, counts[:, 1:])
+    with pytest.raises(ValueError, match="X"):
+        trained_on(model, -counts)
+    with pytest.raises((TypeError, ValueError)):
+        trained_on(model, "violin flute")
+
+
 def test_a_model_that_does_not_know_says_nothing(model, corpus):
     model.fitted_.trained, known = None, model.fitted_.trained
     assert trained_on(model, corpus) is None

@@ -156,7 +156,8 @@ def topic_documents(
         With the topic's ``share``. Documents with the same share are in the order of the corpus.
     """
     fitted, rows = _checked(model, corpus, n_topics, n_words)
-    if not isinstance(topic, int | np.integer) or not 0 <= topic < fitted.posterior.n_topics:
+    whole = isinstance(topic, int | np.integer) and not isinstance(topic, bool)
+    if not whole or not 0 <= topic < fitted.posterior.n_topics:
         raise ValueError(f"there is no topic {brief(topic)}; the model has 0 to {fitted.posterior.n_topics - 1}")
     if n_docs is not None:
         check_whole("n_docs", n_docs, 1, ", or None for all")

@@ -5,8 +5,9 @@ from typing import Any
 
 from diln.analysis.inputs import Model, fitted_of
 from diln.corpus import Corpus
+from diln.corpus.sound import sound_rows
 from diln.models.counts import PART, MatrixRows, Rows, aligned, as_rows, whole
-from diln.models.fitted import Fitted
+from diln.models.fitted import Fitted, check_terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ def trained_on(model: Model, X: Any) -> TrainedOn | None:
     fitted = fitted_of(model)
     if isinstance(X, Corpus):
         return rows_trained_on(fitted, aligned(X, fitted.vocabulary))
-    counts = as_rows(X)
+    counts = as_rows(sound_rows(X, "X"))
+    check_terms(counts, fitted.posterior)
     return rows_trained_on(fitted, MatrixRows(as_rows(whole(counts)) if fitted.inference == "sampling" else counts))
 
 
