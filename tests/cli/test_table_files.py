@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import resource
 from datetime import date, datetime
 from pathlib import Path
 
@@ -143,6 +144,22 @@ def test_a_write_that_fails_leaves_the_file_that_was_there(suffix, tmp_path):
 
     with pytest.raises(RuntimeError, match="amid it"):
         write_table(path, COLUMNS, parts())
+    assert path.read_text() == "mine"
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("suffix", table_files.WRITERS)
+def test_a_file_that_there_is_no_room_for_is_one_sentence_about_it(suffix, tmp_path):
+    path = tmp_path / f"a{suffix}"
+    path.write_text("mine")
+    texts = [["".join(map(chr, np.random.default_rng(0).integers(97, 123, 30_000)))]] * 100
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+    try:
+        with pytest.raises(DilnError, match=rf"a{suffix}: .*; make room"):
+            write_table(path, [Column(f"c{at}", "text") for at in range(100)], [texts])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert path.read_text() == "mine"
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
 

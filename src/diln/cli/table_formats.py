@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from io import TextIOWrapper
 from tempfile import TemporaryDirectory
@@ -191,7 +192,10 @@ def write_excel(file: IO[bytes], table: FileTable) -> None:
         )
     lent = _Lent(file)
     try:
-        with TemporaryDirectory() as folder, Workbook(lent, {"constant_memory": True, "tmpdir": folder}) as book:
+        with (
+            TemporaryDirectory() as folder,
+            _closing(Workbook(lent, {"constant_memory": True, "tmpdir": folder})) as book,
+        ):
             _fill_sheet(book, table)
     except FileSizeError:
         raise TooMuchError("the table is larger than a file of Excel can be; write .csv or .parquet") from None
@@ -202,6 +206,19 @@ def write_excel(file: IO[bytes], table: FileTable) -> None:
         ) from None
     finally:
         lent.file = None
+
+
+@contextmanager
+def _closing(book: Any) -> Iterator[Any]:
+    """Close a workbook, and its temporary file, which it leaves open where it cannot be written."""
+    try:
+        with book:
+            yield book
+    finally:
+        for sheet in book.worksheets():
+            if rows := getattr(sheet, "row_data_fh", None):
+                with suppress(OSError):
+                    rows.close()
 
 
 class _Lent:

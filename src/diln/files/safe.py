@@ -50,21 +50,24 @@ def told(path: Path) -> Iterator[None]:
 
 
 class _Raw(io.FileIO):
-    """A new file; where it cannot be written, the error says so, whoever writes."""
+    """A new file; where it cannot be written, the error says so of the file ``about``, whoever writes."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, about: Path) -> None:
+        self.about = about
         super().__init__(path, "xb")
 
     def write(self, data: Any) -> int:
-        with told(self.path):
+        with told(self.about):
             return super().write(data) or 0
 
 
-def create(path: Path) -> IO[bytes]:
-    """A new file to write to. One that is there already is not touched, nor is what a link there points to."""
-    with told(path):
-        return io.BufferedWriter(_Raw(path), BUFFER)
+def create(path: Path, about: Path | None = None) -> IO[bytes]:
+    """A new file to write to. One that is there already is not touched, nor is what a link there points to.
+
+    Errors are about the file ``about``, by default the file itself.
+    """
+    with told(about or path):
+        return io.BufferedWriter(_Raw(path, about or path), BUFFER)
 
 
 def make_folder(path: Path, *, new: bool = False) -> None:
@@ -125,7 +128,7 @@ def _fresh(path: Path) -> tuple[Path, IO[bytes]]:
     """A new file beside another, that this process holds for as long as it is open: it is no leftover."""
     while True:
         fresh = path.with_name(f".{path.name[:KEPT]}.{token_hex(8)}.new")
-        file = create(fresh)
+        file = create(fresh, path)
         with suppress(OSError):  # without locks, nobody removes it either
             if not (claimed(file.fileno()) and same_file(fresh, file.fileno())):
                 file.close()
