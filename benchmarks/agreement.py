@@ -4,9 +4,15 @@ python benchmarks/agreement.py DATA [--corpora newsarticles2016] [--topics 20 50
 
 DATA holds a folder for each corpus with counts.npz (a scipy sparse matrix). DILN is fitted to all documents with the
 defaults, once for each seed. For every two seeds, of topics in use that are matched (affinity above 0.5) and placed in
-both: the correlation, over pairs of topics, of the log lift in the one and in the other; and of the correlation of
-ln theta over documents, which needs no locations and says how much the topics themselves allow. Then all seeds but the
-last are the chains of one model, and the last says whether pairs that are called sure have their sign in a further one.
+both: the correlation, over pairs of topics, of something in the one and in the other:
+
+- the log lift, which is shown; of proportions, under the model;
+- the same of the proportions that the documents have, which needs no locations;
+- the covariance of log weights, from locations;
+- the correlation of ln theta over documents, which needs no locations either.
+
+Then all seeds but the last are the chains of one model, and the last says whether pairs that are called sure have their
+sign in a further one.
 """
 
 import argparse
@@ -22,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, load_npz
 
 from diln import DILN
-from diln.analysis.inputs import in_use
+from diln.inference.lifts import Moments, log_lifts
 from diln.models.agreement import ChainAgreement, ChainSummary, places_of
 
 LEAST = 1e-12  # of a proportion whose logarithm is taken
@@ -34,36 +40,45 @@ def pairs_of(matrix: NDArray[Any], topics: NDArray[np.int64]) -> NDArray[np.floa
 
 def told(model: DILN) -> NDArray[np.bool_]:
     """Topics that take part in lists of pairs."""
-    return np.asarray(in_use(model) & model.fitted_.posterior.placed)
+    return model.fitted_.paired
 
 
-def agreement(models: list[DILN], thetas: list[NDArray[np.float64]]) -> dict[str, float]:
+def compared(model: DILN, counts: csr_array) -> dict[str, NDArray[Any]]:
+    """What is compared, by name, each (n_topics, n_topics)."""
+    theta = model.transform(counts)
+    return {
+        "log_lift": np.log(model.topic_lift_),
+        "theta_lift": log_lifts(Moments(theta.mean(axis=0), theta.T @ theta / len(theta))),
+        "covariance": model.topic_covariance_,
+        "ln_theta": np.corrcoef(np.log(np.maximum(theta, LEAST)).T),
+    }
+
+
+def agreement(models: list[DILN], known: list[dict[str, NDArray[Any]]]) -> dict[str, float]:
     """Means over every two models."""
-    lifts: list[float] = []
-    logs: list[float] = []
-    shares: list[float] = []
+    found: dict[str, list[float]] = {name: [] for name in (*known[0], "matched")}
     for i, j in combinations(range(len(models)), 2):
         place = places_of(models[i].topic_word_, models[j].topic_word_)
         chosen = np.flatnonzero((place >= 0) & told(models[i]) & told(models[j])[place])
-        shares.append(len(chosen) / told(models[i]).sum())
-        for found, known in ((lifts, [one.topic_covariance_ for one in models]), (logs, thetas)):
-            both = pairs_of(known[i], chosen), pairs_of(known[j], place[chosen])
-            found.append(float(np.corrcoef(*both)[0, 1]))
-    return {"log_lift": float(np.mean(lifts)), "ln_theta": float(np.mean(logs)), "matched": float(np.mean(shares))}
+        found["matched"].append(len(chosen) / told(models[i]).sum())
+        for name in known[0]:
+            both = pairs_of(known[i][name], chosen), pairs_of(known[j][name], place[chosen])
+            found[name].append(float(np.corrcoef(*both)[0, 1]))
+    return {name: float(np.mean(values)) for name, values in found.items()}
 
 
 def further(models: list[DILN]) -> dict[str, float]:
     """Pairs that all models but the last call sure, and the share of them with the same sign in the last."""
     first, last = models[0].fitted_, models[-1].fitted_
     known = ChainAgreement.of(first.posterior, [ChainSummary.of(one.fitted_.posterior) for one in models[1:-1]])
-    judged = known.judged(told(models[0]))
+    judged = known.judged(told(models[0]), first.posterior.log_lift)
     if judged is None:
         raise ValueError("the models have no correlations")
     place = places_of(models[0].topic_word_, models[-1].topic_word_)
     sure = np.argwhere(np.triu(judged.sure, k=1))
     seen = sure[(place[sure] >= 0).all(axis=1)]
     signs = np.sign(judged.log_lift[seen[:, 0], seen[:, 1]])
-    again = np.sign(last.covariance[place[seen[:, 0]], place[seen[:, 1]]])  # type: ignore[index]
+    again = np.sign(last.log_lift[place[seen[:, 0]], place[seen[:, 1]]])  # type: ignore[index]
     size = int(told(models[0]).sum())
     return {
         "pairs": size * (size - 1) // 2, "sure": len(sure), "sure_seen": len(seen),
@@ -81,20 +96,21 @@ def main() -> None:
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     rows = json.loads(given.out.read_text(encoding="utf-8")) if given.out and given.out.exists() else []
-    print("corpus            topics  r of log lift  of ln theta  matched   pairs    sure  same sign  CPU s", flush=True)
+    print("r of              topics  log lift  of theta  covariance  ln theta  matched   pairs    sure  same sign  CPU s")
     for corpus in given.corpora:
         counts = csr_array(load_npz(given.data / corpus / "counts.npz"))
         for topics in given.topics:
             begun, size = time.process_time(), topics if topics == "auto" else int(topics)
             models = [DILN(size, random_state=seed).fit(counts) for seed in range(given.seeds)]
-            thetas = [np.corrcoef(np.log(np.maximum(one.transform(counts), LEAST)).T) for one in models]
+            known = [compared(one, counts) for one in models]
             row = {
-                "corpus": corpus, "topics": topics, "seeds": given.seeds, **agreement(models, thetas),
+                "corpus": corpus, "topics": topics, "seeds": given.seeds, **agreement(models, known),
                 **further(models), "cpu_s": time.process_time() - begun,
             }  # fmt: skip
             rows.append(row)
             print(
-                f"{corpus:17} {topics:>6}  {row['log_lift']:13.2f}  {row['ln_theta']:11.2f}  {row['matched']:7.0%}  "
+                f"{corpus:17} {topics:>6}  {row['log_lift']:8.2f}  {row['theta_lift']:8.2f}  {row['covariance']:10.2f}  "
+                f"{row['ln_theta']:8.2f}  {row['matched']:7.0%}  "
                 f"{row['pairs']:6}  {row['sure']:6}  {row['same_sign']:9.1%}  {row['cpu_s']:5.0f}",
                 flush=True,
             )

@@ -51,6 +51,8 @@ def digest(model: TopicModel, counts: csr_array) -> str:
     found = sha256()
     for name in ARRAYS:
         value = getattr(model, name, None)
+        if name == "topic_lift_" and value is not None:  # once of weights: what follows from the rest is not asked for
+            value = np.exp(model.topic_covariance_)
         if value is not None:
             found.update(name.encode() + np.ascontiguousarray(value, np.float64).tobytes())
     for entry in model.history_:
@@ -60,7 +62,8 @@ def digest(model: TopicModel, counts: csr_array) -> str:
     found.update(np.float64(model.perplexity(some)).tobytes())
     if hasattr(model, "document_locations"):
         found.update(np.ascontiguousarray(model.document_locations(some)).tobytes())
-    judged = model.fitted_.judged()
+    agreement = model.fitted_.agreement
+    judged = None if agreement is None else agreement.judged(model.fitted_.paired, np.asarray)
     if judged is not None:
         found.update(b"".join(np.ascontiguousarray(value).tobytes() for value in vars_of(judged)))
     return found.hexdigest()[:16]

@@ -9,8 +9,8 @@ topic_word_prior given.
 
 Every planted topic is matched with a found one, one to one, so that the sum of affinities is largest; the affinity of
 two topics is sum_w sqrt(p_w q_w), 1 if they are the same. A pair of planted topics is strong if the cosine of their
-locations is above 0.5 or below -0.5. Its sign is right if the cosine of the two matched topics' locations has it; a
-pair with a topic whose affinity is below 0.8, which was not found, counts as wrong.
+locations is above 0.5 or below -0.5. Its sign is right if the log lift of the two matched topics has it; a pair with a
+topic whose affinity is below 0.8, which was not found, counts as wrong.
 
 ``--apart`` topics have the origin for their location, so that they have nothing to do with any other. With ``--chains``
 the share of such pairs that are called sure, and of strong ones, are told as well.
@@ -96,7 +96,7 @@ def recovery(truth: Planted, model: Any) -> Recovery:
     given, found = cosines(truth.locations), cosines(model.topic_locations_[columns])
     there = (affinity[first] >= FOUND) & (affinity[second] >= FOUND)
     strong = np.abs(given) > STRONG
-    right = there & (np.sign(given) == np.sign(found))
+    right = there & (np.sign(given) == np.sign(np.log(model.topic_lift_[columns[first], columns[second]])))
     lengths = [np.linalg.svd(one, compute_uv=False) for one in (model.topic_locations_, truth.locations)]
     judged = model.fitted_.judged()
     sure = None if judged is None else judged.sure[columns[first], columns[second]]

@@ -20,6 +20,7 @@ def model(topic_word, tokens=None, vocabulary=None, locations=None, kind="DILN")
         topic_tokens=tokens,
         locations=locations,
         covariance=covariance,
+        log_lift=lambda known: known,  # as if lifts of proportions were those of weights
         spread=None,
         placed=locations.any(axis=1),
         topic_word=lambda: rows.T,

@@ -101,7 +101,7 @@ def test_pairs_of_a_fitted_model_agree_with_its_matrices():
     assert found.positive or found.negative
     for pair in (*found.positive, *found.negative):
         assert pair.correlation == fitted.correlation[pair.first, pair.second]
-        assert pair.log_lift == fitted.covariance[pair.first, pair.second]
+        assert pair.log_lift == fitted.log_lift[pair.first, pair.second]
         assert pair.lift == pytest.approx(fitted.lift[pair.first, pair.second])
 
 

@@ -25,6 +25,11 @@ class Chain:
         return self.spread
 
 
+def unchanged(covariance):
+    """Log lifts, as if those of proportions were those of weights."""
+    return covariance
+
+
 def symmetric(values):
     out = np.zeros((SIZE, SIZE))
     out[PAIRS] = values
@@ -48,7 +53,7 @@ def test_topics_are_found_again_wherever_they_are():
     assert found.found.tolist() == [3, 3, 2, 3, 2, 2]
     assert found.n_chains == 3
     assert found.log_lift is None
-    assert found.judged(np.ones(6, bool)) is None
+    assert found.judged(np.ones(6, bool), unchanged) is None
     assert found.share(np.ones(6, bool)) == pytest.approx((3 / 6 + 1) / 2)
 
 
@@ -77,7 +82,7 @@ def test_the_rule_is_what_its_formula_says():
     rng = np.random.default_rng(2)
     values = rng.standard_normal((4, len(PAIRS[0])))
     found = agreed(values, 0.3)
-    judged = found.judged(ALL)
+    judged = found.judged(ALL, unchanged)
     own = values.var(axis=0, ddof=1)
     moderated = (PRIOR_DEGREES * own.mean() + 3 * own) / (PRIOR_DEGREES + 3)
     spread = np.sqrt(moderated * (1 + 1 / 4) + 0.3)
@@ -87,7 +92,21 @@ def test_the_rule_is_what_its_formula_says():
     assert judged.sure[PAIRS].tolist() == (np.abs(values.mean(axis=0)) > reach * spread).tolist()
     assert judged.n_sure == judged.sure[PAIRS].sum()
     few = np.arange(SIZE) < 10
-    assert not found.judged(few).sure[10:].any()
+    assert not found.judged(few, unchanged).sure[10:].any()
+
+
+def test_lifts_that_are_smaller_than_covariances_have_smaller_spreads_and_are_as_sure():
+    found = agreed(np.random.default_rng(2).standard_normal((4, len(PAIRS[0]))) + 2, 0.1)
+    judged, halved = found.judged(ALL, unchanged), found.judged(ALL, lambda covariance: covariance / 2)
+    np.testing.assert_allclose(halved.log_lift, judged.log_lift / 2)
+    np.testing.assert_allclose(halved.spread, judged.spread / 2)
+    assert (halved.sure == judged.sure).all()
+    assert judged.n_sure > 20
+
+
+def test_log_lifts_that_are_all_0_are_not_sure():
+    found = agreed(np.ones((4, len(PAIRS[0]))), 0.1)
+    assert not found.judged(ALL, np.zeros_like).sure.any()
 
 
 @pytest.mark.parametrize("n_chains", [2, 3, 4, 8])
@@ -97,7 +116,7 @@ def test_independent_pairs_are_hardly_ever_called_sure(n_chains):
     for between, within in ((0.1, 0.2), (0.5, 0.1), (0.02, 0.3)):
         by_chance = rng.normal(0, within, len(PAIRS[0]))
         values = by_chance + rng.normal(0, between, (n_chains, len(by_chance)))
-        assert agreed(values, within**2).judged(ALL).sure[PAIRS].mean() <= 0.05
+        assert agreed(values, within**2).judged(ALL, unchanged).sure[PAIRS].mean() <= 0.05
 
 
 @pytest.mark.parametrize("n_chains", [2, 3, 4, 8])
@@ -108,7 +127,7 @@ def test_a_further_chain_has_the_sign_of_what_is_sure(n_chains):
         truth = rng.standard_normal(len(PAIRS[0])) * (rng.random(len(PAIRS[0])) < 0.3)
         deviation = 0.3 * np.sqrt(rng.gamma(2, 0.5, len(truth)))
         values = truth + rng.normal(0, 0.1, len(truth)) + deviation * rng.standard_normal((n_chains + 1, len(truth)))
-        sure = agreed(values[:-1], 0.01).judged(ALL).sure[PAIRS]
+        sure = agreed(values[:-1], 0.01).judged(ALL, unchanged).sure[PAIRS]
         assert sure.sum() > 20
         same = np.sign(values[-1]) == np.sign(values[:-1].mean(axis=0))
         assert same[sure].mean() >= 0.95
@@ -122,7 +141,7 @@ def test_a_pair_that_chains_do_not_find_is_not_sure():
             ChainSummary.of(Chain(topics[1:] if i < lacking else topics, strong[i < lacking :, i < lacking :]))
             for i in range(3)
         ]
-        sure[lacking] = ChainAgreement.of(Chain(topics, strong), others).judged(np.ones(8, bool)).sure
+        sure[lacking] = ChainAgreement.of(Chain(topics, strong), others).judged(np.ones(8, bool), unchanged).sure
     assert MISSES == 4
     assert [bool(sure[lacking][0, 1]) for lacking in (0, 1, 2)] == [True, True, False]
     assert sure[2][1, 2]
@@ -130,7 +149,7 @@ def test_a_pair_that_chains_do_not_find_is_not_sure():
 
 def test_where_no_two_chains_have_a_pair_nothing_is_sure():
     found = ChainAgreement.of(Chain(np.eye(4)[:2], np.full((2, 2), 9.0)), [ChainSummary.of(Chain(np.eye(4)[2:]))])
-    judged = found.judged(np.ones(2, bool))
+    judged = found.judged(np.ones(2, bool), unchanged)
     assert found.found.tolist() == [1, 1]
     assert not judged.sure.any()
     assert np.isinf(judged.spread).all()

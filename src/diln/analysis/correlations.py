@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.analysis.inputs import Model, fitted_of, in_use
+from diln.analysis.inputs import Model, fitted_of
 from diln.models.agreement import Judged
 from diln.models.checks import check_whole
 from diln.models.fitted import Fitted
@@ -25,11 +25,12 @@ class Pair:
     first, second : int
         Numbers of the topics, the smaller one first.
     lift : float
-        How many times as often as by chance the two are together in a document, E[Z_i Z_j] / (E Z_i E Z_j) of their
-        weights: above 1 they go together, below they avoid each other.
+        How many times as often as by chance the two are together in a document: of two words of a document, one is of
+        the first topic and one of the second so many times as often. Above 1 they go together, below they avoid each
+        other.
     log_lift : float
-        Its logarithm, the covariance of their log weights (DILN: the inner product of their locations). With several
-        chains, the mean over those that found both topics; with one chain, the mean over its states.
+        Its logarithm. With several chains, that of the mean covariance over those that found both topics; with one
+        chain, of the mean over its states.
     correlation : float
         The model's ``topic_correlation_``, from -1 to 1.
     spread : float or None
@@ -101,16 +102,16 @@ def correlated_pairs(model: Model, n_pairs: int = 10, *, unsure: bool = False) -
     """
     check_whole("n_pairs", n_pairs, 1)
     fitted = fitted_of(model)
-    correlation, covariance = fitted.correlation, fitted.covariance
-    if correlation is None or covariance is None:
+    correlation, own = fitted.correlation, fitted.log_lift
+    if correlation is None or own is None:
         raise ValueError(
             f"the model is an {fitted.kind}, whose topics have no locations and so no correlations; fit a DILN or a "
             "CTM, whose topics have"
         )
     judged = fitted.judged()
-    values = covariance if judged is None else judged.log_lift
-    spread = fitted.posterior.spread if judged is None else judged.spread
-    topics = np.flatnonzero(in_use(fitted) & fitted.posterior.placed)
+    values = own if judged is None else judged.log_lift
+    spread = fitted.log_lift_spread if judged is None else judged.spread
+    topics = np.flatnonzero(fitted.paired)
     above, right = np.triu_indices(len(topics), k=1)
     first, second = topics[above], topics[right]
     order = _ranked(values[first, second], 0.0 if spread is None else spread[first, second])

@@ -72,6 +72,13 @@ class Posterior(ABC):
     def covariance(self) -> Array | None:
         """Covariance of the topics' log weights over documents (n_topics, n_topics), of a model that has it."""
 
+    @abstractmethod
+    def log_lift(self, covariance: Array) -> Array:
+        """Log lifts of pairs of topics (n_topics, n_topics) if their log weights have this covariance.
+
+        Of a model that has it: ``covariance``, or what several chains agree on.
+        """
+
     spread: Array | None = None  # (n_topics, n_topics) how far the covariance is from state to state, where known
 
     def some_spread(self) -> Array | None:

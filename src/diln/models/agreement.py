@@ -1,11 +1,11 @@
 """What several chains over the same documents agree on: which topics are found again, and which go together.
 
 The model is the first chain. A topic of it is found in another chain where the assignment of topics to topics gives it
-one with an affinity above 0.5 (``diln.prob.matching``). The log lift of two topics, ln E[Z_i Z_j] / (E Z_i E Z_j), is
-their covariance: chains that have found both have one value each.
+one with an affinity above 0.5 (``diln.prob.matching``). Chains that have found two topics have one covariance of their
+log weights each, ln E[Z_i Z_j] / (E Z_i E Z_j); the lift of their proportions is that of the mean of these.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -42,7 +42,7 @@ class ChainSummary:
 class Judged:
     """How sure the log lifts of pairs of topics are, all (n_topics, n_topics)."""
 
-    log_lift: Array  # mean over the chains that have found both topics
+    log_lift: Array  # of proportions, from the mean over the chains that have found both topics
     spread: Array  # standard deviation of a further chain's value from it, and of the truth from that
     quantile: Array  # of Student's distribution: a further chain is within so many spreads
     sure: NDArray[np.bool_]
@@ -60,7 +60,7 @@ class ChainAgreement:
     n_chains: int
     found: Array  # (n_topics,) int64: chains that have found a topic, the model's own among them
     together: Array | None = None  # (n_topics, n_topics) uint16: chains that have found both topics
-    log_lift: Array | None = None  # (n_topics, n_topics) float32: mean over these chains
+    log_lift: Array | None = None  # (n_topics, n_topics) float32: of weights, the covariance; mean over these chains
     between: Array | None = None  # (n_topics, n_topics) float32: variance over these chains, 0 where there is but one
     within: Array | None = None  # (n_topics, n_topics) float32: mean over these chains of the variance in each
 
@@ -84,10 +84,12 @@ class ChainAgreement:
         """Pairs (n_topics, n_topics) of two of these topics, which are told by True."""
         return np.asarray(np.triu(np.outer(topics, topics), k=1))
 
-    def judged(self, topics: NDArray[np.bool_]) -> Judged | None:
+    def judged(self, topics: NDArray[np.bool_], log_lift: Callable[[Array], Array]) -> Judged | None:
         """How sure pairs of topics are, where these topics take part; None of a model without correlations.
 
-        A pair's variance between chains s^2 has n - 1 degrees of freedom, n the chains that have found both topics:
+        ``log_lift`` gives the log lifts of proportions of a covariance.
+
+        A pair's variance of covariances between chains s^2 has n - 1 degrees of freedom, n the chains that have found both topics:
         too few by itself. It is drawn to s_0^2, the mean of all pairs' variances, each with its degrees, that counts
         as d_0 = 4 degrees more, as a moderated t statistic has it:
 
@@ -98,7 +100,8 @@ class ChainAgreement:
 
             spread^2 = v (1 + 1/n) + within
 
-        The pair is sure where |mean| > t spread, t the 99% quantile of Student's distribution with d_0 + n - 1
+        Log lifts of proportions follow covariances, but are smaller, and so are their spreads: by ``shrinkage``. The
+        pair is sure where |log lift| > t spread, t the 99% quantile of Student's distribution with d_0 + n - 1
         degrees, and where n is all chains but at most one in four: then a further chain that finds both topics has the
         same sign in at least 19 of 20 cases.
         """
@@ -109,11 +112,12 @@ class ChainAgreement:
         moderated = (PRIOR_DEGREES * pooled + degrees * self.between) / (PRIOR_DEGREES + degrees)  # G18
         variance = moderated * (1 + 1 / np.maximum(self.together, 1)) + (0 if self.within is None else self.within)
         quantile = stdtrit(PRIOR_DEGREES + np.arange(self.n_chains), (1 + CHANCE) / 2)[degrees.astype(np.int64)]
-        spread = np.sqrt(variance)
+        lifts = log_lift(self.log_lift.astype(np.float64))
+        spread = np.sqrt(variance) * shrinkage(lifts, self.log_lift, topics)  # L3
         often = self.together >= self.n_chains - self.n_chains // MISSES
         with np.errstate(invalid="ignore"):
-            sure = often & (np.abs(self.log_lift) > quantile * spread) & np.outer(topics, topics)  # G19
-        return Judged(self.log_lift.astype(np.float64), spread, quantile, np.asarray(sure))
+            sure = often & (np.abs(lifts) > quantile * spread) & np.outer(topics, topics)  # G19
+        return Judged(lifts, spread, quantile, np.asarray(sure))
 
     def _pooled(self, degrees: Array, pairs: Array) -> float:
         """Mean variance between chains over these pairs; infinite if no two chains have both topics of one."""
@@ -135,6 +139,13 @@ class ChainAgreement:
         names = [name for name in tensors if name.startswith(PREFIX)]
         known: dict[str, Any] = {name.removeprefix(PREFIX): tensors[name] for name in names}
         return cls(n_chains=n_chains, **known)
+
+
+def shrinkage(lifts: Array, covariance: Array, topics: NDArray[np.bool_]) -> float:
+    """Size of log lifts beside that of covariances: root mean squares over pairs of these topics; 1 if there are none."""
+    pairs = np.triu(np.outer(topics, topics), k=1)
+    sizes = [float((one[pairs].astype(np.float64) ** 2).sum()) for one in (lifts, covariance)]
+    return float(np.sqrt(sizes[0] / sizes[1])) if min(sizes) > 0 else 1.0
 
 
 def places_of(first: Array, second: Array) -> Array:

@@ -385,10 +385,10 @@ class Correlated:
 
     @property
     def topic_lift_(self) -> Floats:
-        """How many times as often as by chance two topics are together (n_topics, n_topics): e^covariance.
+        """How many times as often as by chance two topics are together in a document (n_topics, n_topics).
 
-        It is E[Z_i Z_j] / (E Z_i E Z_j) of their weights in a document: 3 where a document with much of one has three
-        times as much of the other as by chance.
+        It is E[theta_i theta_j] / f_i f_j of a new document's proportions. What is by chance, f_i f_j, takes into
+        account that proportions sum to 1: topics without correlations have a lift of 1.
         """
         return cast(Floats, self._known().lift)
 

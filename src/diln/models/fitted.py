@@ -17,7 +17,7 @@ from diln.inference.posterior import Inferred, Posterior
 from diln.inference.progress import Progress, in_use, topics_in_use
 from diln.inference.sampling.posterior import SampledPosterior
 from diln.inference.variational.posterior import VariationalPosterior
-from diln.models.agreement import ChainAgreement, Judged
+from diln.models.agreement import ChainAgreement, Judged, shrinkage
 from diln.models.counts import PART, Halves, Rows, as_rows, in_halves
 from diln.models.files import StoredModel, read_model, write_model
 from diln.models.layout import STATE
@@ -60,6 +60,8 @@ class Fitted:
     agreement: ChainAgreement | None = None  # with further chains over the same documents, where there were some
     trained: TrainingSketch | None = None  # of the documents that it was trained on, where they are known
     _topics: Floats | None = field(default=None, init=False, repr=False)
+    _log_lift: Floats | None = field(default=None, init=False, repr=False)
+    _judged: Judged | None = field(default=None, init=False, repr=False)
 
     @property
     def kind(self) -> str:
@@ -113,7 +115,7 @@ class Fitted:
     def refresh(self, engine: Engine) -> None:
         """Bring up to date what follows from the posterior."""
         self.posterior.refresh(engine)
-        self._topics = None
+        self._topics = self._log_lift = self._judged = None
 
     @property
     def topic_weights(self) -> Floats:
@@ -158,18 +160,46 @@ class Fitted:
         return np.asarray(scaled)
 
     @property
-    def lift(self) -> Floats | None:
-        """E[Z_i Z_j] / (E Z_i E Z_j) of the topics' weights in a document (n_topics, n_topics): e^covariance."""
+    def log_lift(self) -> Floats | None:
+        """Logarithm of how many times as often as by chance two topics are together in a document.
+
+        (n_topics, n_topics), of a model that has correlations.
+        """
         known = self.posterior.covariance
+        if self._log_lift is None and known is not None:
+            self._log_lift = self.posterior.log_lift(known)
+            self._log_lift.flags.writeable = False
+        return self._log_lift
+
+    @property
+    def lift(self) -> Floats | None:
+        """How many times as often as by chance two topics are together in a document (n_topics, n_topics)."""
+        known = self.log_lift
         return None if known is None else np.exp(np.minimum(known, MOST_LOG_LIFT))
+
+    @property
+    def paired(self) -> NDArray[np.bool_]:
+        """For each topic whether it takes part in pairs: whether it is in use, and told from the origin."""
+        return np.asarray(in_use(self.posterior.topic_tokens) & self.posterior.placed)
+
+    @property
+    def log_lift_spread(self) -> Floats | None:
+        """How far log lifts are from state to state (n_topics, n_topics), where that is known."""
+        spread, lifts, known = self.posterior.spread, self.log_lift, self.posterior.covariance
+        if spread is None or lifts is None or known is None:
+            return None
+        return np.asarray(spread * shrinkage(lifts, known, self.paired), np.float64)
 
     def judged(self) -> Judged | None:
         """How sure the lifts of pairs of topics are, of a model with correlations that was fitted with several chains.
 
         Topics take part that are in use and whose location is told from the origin.
         """
-        topics = in_use(self.posterior.topic_tokens) & self.posterior.placed
-        return None if self.agreement is None else self.agreement.judged(topics)
+        if self.agreement is None:
+            return None
+        if self._judged is None:
+            self._judged = self.agreement.judged(self.paired, self.posterior.log_lift)
+        return self._judged
 
     @property
     def alpha(self) -> float | None:

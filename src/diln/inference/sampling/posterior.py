@@ -59,6 +59,10 @@ class SampledPosterior(Posterior):
         """Covariance of the topics' log weights (n_topics, n_topics), of a model that has it."""
         return self.weights.covariance(self.state) if self.products is None else self.products.astype(np.float64)
 
+    def log_lift(self, covariance: Array) -> Array:
+        """Log lifts of pairs of topics (n_topics, n_topics) if their log weights have this covariance."""
+        return self.weights.log_lift(self.state, covariance)
+
     @property
     def placed(self) -> NDArray[np.bool_]:
         """For each topic whether it takes part in correlations (n_topics,): whether it is told from the origin."""

@@ -56,6 +56,10 @@ class VariationalPosterior(Posterior):
         """Covariance of the topics' log weights (n_topics, n_topics), of a model that has it."""
         return self.weights.covariance
 
+    def log_lift(self, covariance: Array) -> Array:
+        """Log lifts of pairs of topics (n_topics, n_topics) if their log weights have this covariance."""
+        return self.weights.log_lift(covariance)
+
     @property
     def alpha(self) -> float | None:
         """Top-level concentration, of a model that has it."""

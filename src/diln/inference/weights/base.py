@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from diln.engine.base import Engine
 from diln.engine.threads import cut
 from diln.inference.data import Array
+from diln.inference.lifts import gated_moments, log_lifts, roots_of
 from diln.inference.variational.document_step import GammaCorpus, log_gamma_derivatives, step_documents, weight_terms
 from diln.inference.variational.documents import DocumentBeliefs, DocumentShard, DocumentSums, Limits
 
@@ -54,6 +55,10 @@ class Weights(ABC):
     def covariance(self) -> Array | None:
         """Covariance of the topics' log weights (n_topics, n_topics), of a model that has it."""
         return self.locations @ self.locations.T if self.n_dims else None
+
+    def log_lift(self, covariance: Array) -> Array:
+        """Log lifts of pairs of topics (n_topics, n_topics) if their log weights have this covariance."""
+        return log_lifts(gated_moments(self.a0, roots_of(covariance, self.n_dims)))
 
     def document_step(self, topics: Array, limits: Limits) -> tuple[Callable[[DocumentShard, Any], None], Any]:
         """The document step, as an engine takes it, and what it shares, given topics (n_terms, n_topics)."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from diln.engine.base import Engine
 from diln.inference.data import Array, TermCounts
+from diln.inference.lifts import gated_moments, log_lifts, roots_of
 from diln.inference.posterior import Inferred
 from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.token_step import TokenSums
@@ -133,6 +134,11 @@ class WeightDraws(ABC):
     def covariance(self, state: State) -> Array | None:
         """Covariance of the topics' log weights over documents (n_topics, n_topics), of a model that has it."""
         return None
+
+    def log_lift(self, state: State, covariance: Array) -> Array:
+        """Log lifts of pairs of topics (n_topics, n_topics) if their log weights have this covariance."""
+        n_dims = self.locations(state).shape[1]
+        return log_lifts(gated_moments(self.prior_weights(state), roots_of(covariance, n_dims)))
 
     def placed(self, state: State, products: Array | None) -> NDArray[np.bool_]:
         """For each topic whether it takes part in correlations (n_topics,), given mean products of states, if any."""

@@ -17,6 +17,7 @@ from scipy.special import multigammaln
 
 from diln.engine.base import Engine
 from diln.inference.data import Array
+from diln.inference.lifts import log_lifts, roots_of, softmax_moments
 from diln.inference.variational.documents import DocumentBeliefs, DocumentShard, DocumentSums, Limits, even_start
 from diln.inference.variational.log_weight_step import GaussianCorpus, step_log_weights
 from diln.inference.weights.base import LN_2PI, Tensors, Weights
@@ -44,6 +45,10 @@ class GaussianWeights(Weights):
     def covariance(self) -> Array:
         """Of log weights less their mean over a document's topics: of the rest of Sigma no document tells."""  # C8
         return centred(self.sigma)
+
+    def log_lift(self, covariance: Array) -> Array:
+        """Log lifts of pairs of topics (n_topics, n_topics) if their log weights have this covariance."""
+        return log_lifts(softmax_moments(self.mean, roots_of(covariance, len(covariance))))
 
     @property
     def a0(self) -> Array:  # type: ignore[override]

@@ -185,6 +185,10 @@ class GaussianDraws(WeightDraws):
         """Of log weights less their mean over a document's topics."""
         return centred(log_weighted(state).covariance)
 
+    def log_lift(self, state: State, covariance: Array) -> Array:
+        """Log lifts of pairs of topics (n_topics, n_topics) if their log weights have this covariance."""
+        return self.weights(state).log_lift(covariance)
+
     def expected_spread(self, state: State, sums: Stats) -> Array | None:
         """That of so many Gaussian documents."""
         covariance = centred(log_weighted(state).covariance)
