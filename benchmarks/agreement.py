@@ -96,7 +96,9 @@ def main() -> None:
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     rows = json.loads(given.out.read_text(encoding="utf-8")) if given.out and given.out.exists() else []
-    print("r of              topics  log lift  of theta  covariance  ln theta  matched   pairs    sure  same sign  CPU s")
+    print(
+        "r of              topics  log lift  of theta  covariance  ln theta  matched   pairs    sure  same sign  CPU s"
+    )
     for corpus in given.corpora:
         counts = csr_array(load_npz(given.data / corpus / "counts.npz"))
         for topics in given.topics:
@@ -109,8 +111,8 @@ def main() -> None:
             }  # fmt: skip
             rows.append(row)
             print(
-                f"{corpus:17} {topics:>6}  {row['log_lift']:8.2f}  {row['theta_lift']:8.2f}  {row['covariance']:10.2f}  "
-                f"{row['ln_theta']:8.2f}  {row['matched']:7.0%}  "
+                f"{corpus:17} {topics:>6}  {row['log_lift']:8.2f}  {row['theta_lift']:8.2f}  "
+                f"{row['covariance']:10.2f}  {row['ln_theta']:8.2f}  {row['matched']:7.0%}  "
                 f"{row['pairs']:6}  {row['sure']:6}  {row['same_sign']:9.1%}  {row['cpu_s']:5.0f}",
                 flush=True,
             )

@@ -96,7 +96,7 @@ def test_the_rule_is_what_its_formula_says():
 
 
 def test_lifts_that_are_smaller_than_covariances_have_smaller_spreads_and_are_as_sure():
-    found = agreed(np.random.default_rng(2).standard_normal((4, len(PAIRS[0]))) + 2, 0.1)
+    found = agreed(np.random.default_rng(2).standard_normal((4, len(PAIRS[0]))) + 3, 0.1)
     judged, halved = found.judged(ALL, unchanged), found.judged(ALL, lambda covariance: covariance / 2)
     np.testing.assert_allclose(halved.log_lift, judged.log_lift / 2)
     np.testing.assert_allclose(halved.spread, judged.spread / 2)

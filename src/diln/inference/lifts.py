@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from diln.inference.data import Array
 
 POINTS = 4096  # that means are taken over, a power of 2; errors are 3% of what log lifts differ by
-STEPS = 12  # of Newton's method at most, which takes four to six
+STEPS = 50  # of Newton's method at most, which takes four to six
 MOST = 700.0  # of x, whose exponential is finite
 SETTLED = 1e-9  # step of Newton's method, and of the chances, that is taken for none
 ROUNDS = 1000  # in which chances are found, at most; it takes some fifty
@@ -35,7 +35,7 @@ def gated_moments(a0: Array, roots: Array) -> Moments:
     prod_k (1 + e^(w_k + x))^-a0_k:
 
         E theta_i = E a0_i g_i / A      E theta_i theta_j = E a0_i g_i a0_j g_j / A,  (a0_i + 1) / a0_i times for i = j
-    """  # L1
+    """  # L2
     points = even_points(1 + roots.shape[1])
     logs = ndtri(points[:, 1:]) @ roots.T
     gates = _gates(a0, logs, -np.log(points[:, 0]))
@@ -49,23 +49,25 @@ def gated_moments(a0: Array, roots: Array) -> Moments:
 def _gates(a0: Array, logs: Array, targets: Array) -> Array:
     """sigma(w + x), (POINTS, n_topics), where sum_k a0_k ln(1 + e^(w_k + x)) is the target.
 
-    By Newton's method for the logarithm of that, from below.
+    By Newton's method for the logarithm of that, from below; where it would leave what is known to hold x, by halving.
     """
     odds = np.exp(logs - logs.max(axis=1, keepdims=True))
     x = np.log(targets / (odds @ a0))
+    least, most = x, np.full(len(x), MOST)
     for _ in range(STEPS):
         now = odds * np.exp(x)[:, np.newaxis]
         reached = np.log1p(now) @ a0
-        step = np.log(targets / reached) * reached / ((now / (1 + now)) @ a0)
-        x = np.minimum(x + step, MOST)
-        if np.abs(step).max() < SETTLED:
+        moved = x + np.log(targets / reached) * reached / ((now / (1 + now)) @ a0)
+        least, most = np.where(reached <= targets, x, least), np.where(reached <= targets, most, x)
+        before, x = x, np.where((moved >= least) & (moved <= most), moved, (least + most) / 2)
+        if np.abs(x - before).max() < SETTLED:
             break
     now = odds * np.exp(x)[:, np.newaxis]
     return np.asarray(now / (1 + now))
 
 
 def softmax_moments(mean: Array, roots: Array) -> Moments:
-    """Of the softmax of log weights mean + roots z, z standard normal: over the same numbers each time, and mirrored."""
+    """Of the softmax of log weights mean + roots z, z standard normal: over the same z each time, and mirrored."""
     normals = np.random.default_rng(0).standard_normal((POINTS // 2, roots.shape[1]))
     off = normals @ roots.T
     logs = np.vstack([mean + off, mean - off])
@@ -91,11 +93,11 @@ def roots_of(covariance: Array, n_dims: int) -> Array:
 def log_lifts(moments: Moments) -> Array:
     """ln (E theta_i theta_j / f_i f_j), (n_topics, n_topics); f_i f_j is what is expected by chance.
 
-    E theta_i E theta_j will not do: proportions sum to 1, so topics that have nothing to do with each other are together
-    less often. The f are those of quasi-independence, with which each topic is together with all others as often as it
-    is expected to be: sum_j!=i f_i f_j = sum_j!=i E theta_i theta_j. With a Dirichlet's proportions all lifts are 1, and
-    with three topics or fewer, where that is all that can be told.
-    """  # L2
+    E theta_i E theta_j will not do: proportions sum to 1, so topics that have nothing to do with each other are
+    together less often. The f are those of quasi-independence, with which each topic is together with all others as
+    often as it is expected to be: sum_j!=i f_i f_j = sum_j!=i E theta_i theta_j. With a Dirichlet's proportions all
+    lifts are 1, and with three topics or fewer, where that is all that can be told.
+    """  # L3
     chances = _chances(moments)
     tiny = np.finfo(float).tiny
     found = np.log(np.maximum(moments.products, tiny)) - np.log(np.maximum(np.outer(chances, chances), tiny))
@@ -104,7 +106,7 @@ def log_lifts(moments: Moments) -> Array:
 
 def _chances(moments: Moments) -> Array:
     """f (n_topics,), by turns."""
-    others = moments.products.sum(axis=1) - np.diag(moments.products)
+    others = np.where(np.eye(len(moments.mean), dtype=bool), 0, moments.products).sum(axis=1)
     found = moments.mean
     for _ in range(ROUNDS if len(found) > 1 else 0):
         before, found = found, np.sqrt(found * others / (found.sum() - found))

@@ -89,9 +89,9 @@ class ChainAgreement:
 
         ``log_lift`` gives the log lifts of proportions of a covariance.
 
-        A pair's variance of covariances between chains s^2 has n - 1 degrees of freedom, n the chains that have found both topics:
-        too few by itself. It is drawn to s_0^2, the mean of all pairs' variances, each with its degrees, that counts
-        as d_0 = 4 degrees more, as a moderated t statistic has it:
+        The variance between chains of a pair's covariances, s^2, has n - 1 degrees of freedom, n the chains that have
+        found both topics: too few by itself. It is drawn to s_0^2, the mean of all pairs' variances, each with its
+        degrees, that counts as d_0 = 4 degrees more, as a moderated t statistic has it:
 
             v = (d_0 s_0^2 + (n - 1) s^2) / (d_0 + n - 1)
 
@@ -113,7 +113,7 @@ class ChainAgreement:
         variance = moderated * (1 + 1 / np.maximum(self.together, 1)) + (0 if self.within is None else self.within)
         quantile = stdtrit(PRIOR_DEGREES + np.arange(self.n_chains), (1 + CHANCE) / 2)[degrees.astype(np.int64)]
         lifts = log_lift(self.log_lift.astype(np.float64))
-        spread = np.sqrt(variance) * shrinkage(lifts, self.log_lift, topics)  # L3
+        spread = np.sqrt(variance) * shrinkage(lifts, self.log_lift, topics)  # L4
         often = self.together >= self.n_chains - self.n_chains // MISSES
         with np.errstate(invalid="ignore"):
             sure = often & (np.abs(lifts) > quantile * spread) & np.outer(topics, topics)  # G19
@@ -142,7 +142,7 @@ class ChainAgreement:
 
 
 def shrinkage(lifts: Array, covariance: Array, topics: NDArray[np.bool_]) -> float:
-    """Size of log lifts beside that of covariances: root mean squares over pairs of these topics; 1 if there are none."""
+    """Size of log lifts beside covariances': root mean squares over pairs of these topics; 1 if there are none."""
     pairs = np.triu(np.outer(topics, topics), k=1)
     sizes = [float((one[pairs].astype(np.float64) ** 2).sum()) for one in (lifts, covariance)]
     return float(np.sqrt(sizes[0] / sizes[1])) if min(sizes) > 0 else 1.0
