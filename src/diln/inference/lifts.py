@@ -18,6 +18,7 @@ MOST = 700.0  # of x, whose exponential is finite
 SETTLED = 1e-9  # step of Newton's method, and of the chances, that is taken for none
 ROUNDS = 1000  # in which chances are found, at most; it takes some fifty
 NOTHING = 1e-6  # log lift that is taken for none
+TINY = 1e-100  # weight, or product of weights, that is taken for none
 
 
 class Moments(NamedTuple):
@@ -36,7 +37,7 @@ def gated_moments(a0: Array, roots: Array) -> Moments:
 
         E theta_i = E a0_i g_i / A      E theta_i theta_j = E a0_i g_i a0_j g_j / A,  (a0_i + 1) / a0_i times for i = j
     """  # L2
-    points = even_points(1 + roots.shape[1])
+    a0, points = np.maximum(a0, TINY), even_points(1 + roots.shape[1])
     logs = ndtri(points[:, 1:]) @ roots.T
     gates = _gates(a0, logs, -np.log(points[:, 0]))
     weighed = a0 * gates
@@ -99,8 +100,7 @@ def log_lifts(moments: Moments) -> Array:
     lifts are 1, and with three topics or fewer, where that is all that can be told.
     """  # L3
     chances = _chances(moments)
-    tiny = np.finfo(float).tiny
-    found = np.log(np.maximum(moments.products, tiny)) - np.log(np.maximum(np.outer(chances, chances), tiny))
+    found = np.log(np.maximum(moments.products, TINY)) - np.log(np.maximum(np.outer(chances, chances), TINY))
     return np.where(np.abs(found) < NOTHING, 0.0, found)
 
 
@@ -109,7 +109,7 @@ def _chances(moments: Moments) -> Array:
     others = np.where(np.eye(len(moments.mean), dtype=bool), 0, moments.products).sum(axis=1)
     found = moments.mean
     for _ in range(ROUNDS if len(found) > 1 else 0):
-        before, found = found, np.sqrt(found * others / (found.sum() - found))
+        before, found = found, np.sqrt(found * others / np.maximum(found.sum() - found, TINY))
         if (np.abs(found - before) <= SETTLED * found).all():
             break
     return found
