@@ -12,7 +12,7 @@ full   corpus build, append, fit, save, transform and compare, each on a disk (a
        root; else a limit on the size of files) that has too little room, 50 moments of each. Nothing may be lost, and
        the command must say so in a sentence.
 
-Most processes are forked from this one, which has everything imported; every fifth is a fresh interpreter.
+Most processes are forked from this one, which has done it all before; every 25th is a fresh interpreter.
 """
 
 import argparse
@@ -48,7 +48,7 @@ from diln.models.fitted import Fitted
 from diln.models.fitting import fit as _fit  # noqa: F401
 
 LONGEST = 300  # seconds that any process may take
-FRESH = 5  # every so many processes is not forked
+FRESH = 25  # every so many processes is not forked
 TOGETHER = 10  # deaths of a fit or a comparison before it is left to come to its end
 SAVES = 6  # in a row, of one process
 FIT = ("--passes", "12", "-j1", "-q")
@@ -95,13 +95,21 @@ class Started:
 class Home:
     """A folder to work in, texts and models to work with, and the processes that are started."""
 
-    def __init__(self, directory: Path, rng: random.Random) -> None:
+    def __init__(self, directory: Path, rng: random.Random, *, compares: bool) -> None:
         self.directory, self.rng, self.started = directory, rng, 0
         for name in ("old", "new", "more"):
             (directory / f"{name}.txt").write_text(texts(rng, 60))
         self.corpus = build(directory / "old.txt", directory / "corpus").directory
+        self.warm_up(compares)
         for seed in (0, 1):
             self.run("fit", self.corpus, "-o", self.model(seed), "--seed", seed, *FIT)
+
+    def warm_up(self, compares: bool) -> None:
+        """Import and compile what commands need, once for all that are forked."""
+        with (self.directory / "log").open("w") as log, contextlib.redirect_stdout(log):
+            child(["fit", str(self.corpus), "-o", str(self.directory / "warm"), *FIT], 0, "", 0)
+            if compares:
+                child(["compare", str(self.corpus), "-o", str(self.directory / "c"), *COMPARE, "-q", "-j1"], 0, "", 0)
 
     def model(self, seed: int) -> Path:
         """A model of the old texts."""
@@ -649,7 +657,7 @@ def main() -> None:
     found: dict[str, dict[str, Any]] = {}
     for what in args.what or ["kill", "race", "full"]:
         with tempfile.TemporaryDirectory(prefix="torture-") as folder:
-            home = Home(Path(folder), random.Random(args.seed))
+            home = Home(Path(folder), random.Random(args.seed), compares=args.only in (None, "compare"))
             begun = time.monotonic()
             tallies: dict[str, Tally] = {}
             for name, way in ({"kill": KILLS, "race": RACES}.get(what) or {}).items():

@@ -23,8 +23,10 @@ from diln.cli.source import BUILTIN_NAMES, Format
 from diln.corpus import FORMATS, Corpus
 from diln.datasets import BUILTIN
 from diln.errors import StoreError
+from diln.files import writing
 from diln.inference.progress import Progress
 from diln.models import parameters, sampling
+from diln.models.files import MODEL as KIND
 from diln.models.fitted import Fitted
 from diln.models.options import INFERENCES
 from diln.models.parameters import defaults, parameters_of
@@ -346,6 +348,31 @@ def test_where_no_model_can_be_written_is_said_before_fitting(shelf, tmp_path):
         assert message in done.err
         assert time.perf_counter() - begun < 2
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder", "thesis.tex"]
+
+
+def test_a_second_fit_into_one_directory_is_told_at_once_and_the_first_models_stays(shelf, tmp_path):
+    with writing(tmp_path / "m", KIND, "new"):
+        for force in ((), ("--force",)):
+            done = diln("fit", "builtin:docs", "-o", tmp_path / "m", *force)
+            assert (done.code, done.out) == (2, "")
+            assert done.err == f"error: {tmp_path / 'm'}: another process is writing here; wait until it is done\n"
+
+
+def test_no_fit_writes_through_a_link(shelf, tmp_path):
+    (tmp_path / "victim.txt").write_text("years of work")
+    assert diln("fit", shelf / "corpus", "-o", tmp_path / "m", *FEW).code == 0
+    (tmp_path / "m" / "manifest.json.new").symlink_to("../victim.txt")
+    assert diln("fit", shelf / "corpus", "-o", tmp_path / "m", *FEW, "--force").code == 0
+    assert (tmp_path / "victim.txt").read_text() == "years of work"
+    assert not (tmp_path / "m" / "manifest.json").is_symlink()
+
+
+@pytest.mark.parametrize("command", [["fit"], ["corpus", "build"], ["compare"]], ids=" ".join)
+@pytest.mark.parametrize(("output", "message"), [("/", "/: is the root of all files"), ("", "the name is empty")])
+def test_a_directory_without_a_name_is_refused(command, output, message, shelf):
+    done = diln(*command, shelf / "texts.jsonl", "-o", output)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
 
 
 def test_a_model_is_replaced_when_forced(shelf, tmp_path):

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from diln.cli.compareline import CompareLine
 from diln.cli.console import ERR, OUT, say_json, told_of_interrupts
-from diln.cli.options import OUTPUT, Given, JobsOption, JsonOption, QuietOption, takes
+from diln.cli.options import OUTPUT, Given, JobsOption, JsonOption, QuietOption, new_directory, takes
 from diln.cli.parameters import Inference
 from diln.cli.source import READING, TERMS, TOKENS, SourceArg, read_corpus
 from diln.errors import SourceError
@@ -55,6 +55,7 @@ def compare_command(  # a parameter for each option
         typer.Option(
             "--output",
             "-o",
+            parser=new_directory,
             metavar="FOLDER",
             help="Directory for the results. An unfinished comparison in it is continued.",
             rich_help_panel=OUTPUT,
@@ -142,6 +143,7 @@ def compare_command(  # a parameter for each option
 
     silent = quiet or json
     with told_of_interrupts("runs that were done are kept, and the same command goes on"):
+        ResultsFolder(output).check_free()
         corpus = read_corpus(source, reading, text, jobs, silent)
         if not corpus.n_tokens:
             raise SourceError(f"{source}: the {len(corpus):,} documents have no token; give documents with text")

@@ -8,7 +8,17 @@ from rich.markup import escape
 from rich.table import Table
 
 from diln.cli.console import OUT, ProgressLine, bar, facts, say_json, told_of_interrupts
-from diln.cli.options import OUTPUT, ForceOption, Given, JobsOption, JsonOption, Options, QuietOption, takes
+from diln.cli.options import (
+    OUTPUT,
+    ForceOption,
+    Given,
+    JobsOption,
+    JsonOption,
+    Options,
+    QuietOption,
+    new_directory,
+    takes,
+)
 from diln.cli.source import READING, TERMS, TERMS_PANEL, TOKENS, FilesArg, check_rule, source_of
 
 if TYPE_CHECKING:
@@ -58,7 +68,15 @@ DOCUMENTS: Options = {
 def build_command(
     source: FilesArg,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Directory for the corpus.", rich_help_panel=OUTPUT)
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            parser=new_directory,
+            metavar="DIR",
+            help="Directory for the corpus.",
+            rich_help_panel=OUTPUT,
+        ),
     ],
     reading: Given,
     text: Given,

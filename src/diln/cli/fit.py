@@ -12,7 +12,7 @@ from rich.markup import escape
 from diln.cli.console import ERR, OUT, complain, facts, say_json, told_of_interrupts
 from diln.cli.fitline import Course, FitLine, Passes, Steps, Sweeps
 from diln.cli.interrupts import StopSign
-from diln.cli.options import OUTPUT, ForceOption, Given, JobsOption, JsonOption, QuietOption, takes
+from diln.cli.options import OUTPUT, ForceOption, Given, JobsOption, JsonOption, QuietOption, new_directory, takes
 from diln.cli.parameters import FLAGS, LEARNING, MODEL, PARAMETERS, checked_parameters
 from diln.cli.source import READING, TERMS, TOKENS, SourceArg, read_corpus
 from diln.cli.tables import counted, found_json, stopped, summary, topic_json, topic_table
@@ -57,7 +57,15 @@ def _seconds(value: str) -> float:
 def fit_command(  # a parameter for each option
     source: SourceArg,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="MODEL", help="Where to write the model.", rich_help_panel=OUTPUT)
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            parser=new_directory,
+            metavar="MODEL",
+            help="Where to write the model.",
+            rich_help_panel=OUTPUT,
+        ),
     ],
     *,
     model: Annotated[

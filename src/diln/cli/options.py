@@ -55,6 +55,13 @@ ForExcelOption = Annotated[
 ModelArg = Annotated[Path, typer.Argument(metavar="MODEL", help="A model directory.", show_default=False)]
 
 
+def new_directory(text: str) -> Path:
+    """Where to write; what has no name, as a variable of the shell that was never set, is not where we are."""
+    if not text:
+        raise typer.BadParameter("the name is empty; name a directory")
+    return Path(text)
+
+
 def _jobs(value: int) -> int:
     if value == 0:
         raise typer.BadParameter("0 processes do nothing; give a number of them, or -1 for one for each core")

@@ -135,9 +135,9 @@ def read_json(path: Path) -> Content:
     Raises ValueError for anything else, and OSError where there is nothing to read.
     """
     with open_as_it_is(path) as file:
-        data = file.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise ValueError("too large")
+        if os.fstat(file.fileno()).st_size > LARGEST:
+            raise ValueError("too large")
+        data = file.read()
     try:
         found = json.loads(data.decode(), object_pairs_hook=_each_once, parse_constant=_refused, parse_float=_finite)
     except RecursionError:

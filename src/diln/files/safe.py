@@ -142,7 +142,7 @@ def sweep_fresh(folder: Path, name: str | None = None) -> None:
     with told(folder):
         left = [other for other in folder.iterdir() if wanted.fullmatch(other.name)]
     for other in left:
-        with suppress(OSError), open_as_it_is(other) as file:
+        with suppress(OSError, StoreError), open_as_it_is(other) as file:
             if claimed(file.fileno()):
                 other.unlink()
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from diln.files import whole
+from diln.files import make_folder, whole
 
 INK, GREY, FAINT = "#222222", "#6b6b6b", "#d9d9d9"
 # Okabe and Ito's colours, which differ for every kind of eye; with markers they differ in print, too.
@@ -90,9 +91,11 @@ def label_ends(axes: Axes, ends: list[tuple[float, float, str, str]]) -> None:
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write a figure as .svg and as .png, each in one step, the same bytes for the same figure."""
-    folder.mkdir(exist_ok=True)
+    make_folder(folder)
     told: dict[str, Any] = {"svg": {"metadata": {"Date": None}}, "png": {"dpi": DPI}}
     for form, settings in told.items():
+        drawn = BytesIO()
+        figure.savefig(drawn, format=form, **settings)
         with whole(folder / f"{name}.{form}") as file:
-            figure.savefig(file, format=form, **settings)
+            file.write(drawn.getbuffer())
     return [folder / f"{name}.{form}" for form in told]

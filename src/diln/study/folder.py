@@ -87,6 +87,11 @@ class ResultsFolder:
         """Where the model of a run is, of those that are kept."""
         return self.directory / MODELS / run.name
 
+    def check_free(self) -> None:
+        """Raise if the directory is somebody else's or in use: better known before the documents are read."""
+        with writing(self.directory, COMPARISON, "any"):
+            pass
+
     @contextmanager
     def opened(self, digest: str) -> Iterator[None]:
         """Hold the directory for writing, and begin or go on with a comparison on these documents; refuse others."""

@@ -1,16 +1,21 @@
 """Directories that diln writes: nothing in them is removed or replaced that is not surely its own."""
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import diln.files
 from diln.corpus import Corpus
 from diln.corpus.store import CORPUS
 from diln.errors import StoreError
-from diln.files import Kind, whole, writing
+from diln.files import Kind, whole, write_manifest, writing
 from diln.models.checkpoints import CHECKPOINT
-from diln.models.files import MODEL
+from diln.models.files import MODEL, read_model, write_model
 from diln.study.folder import COMPARISON
 
 KINDS = {kind.noun: kind for kind in (CORPUS, MODEL, CHECKPOINT, COMPARISON)}
@@ -136,3 +141,120 @@ def test_a_file_that_cannot_be_written_whole_stays_as_it_was(tmp_path, there):
         file.flush()
         raise RuntimeError
     assert tree(tmp_path) == ({"table.svg": b"old"} if there else {})
+
+
+def test_a_manifest_that_has_come_meanwhile_is_not_replaced_unasked(tmp_path):
+    mine, other = {"format": "diln-model", "schema": 1}, {"format": "diln-model", "schema": 1, "other": True}
+    with writing(tmp_path, MODEL, "new") as held:
+        write_manifest(tmp_path, other)
+        with pytest.raises(StoreError, match="there is a model already; pass --force"):
+            held.commit(mine)
+    assert json.loads((tmp_path / "manifest.json").read_text())["other"]
+    with writing(tmp_path, MODEL, "replace") as held:
+        held.commit(mine)
+    assert "other" not in json.loads((tmp_path / "manifest.json").read_text())
+
+
+@pytest.mark.parametrize("mode", ["new", "replace"])
+def test_a_second_writer_is_told_at_once_for_as_long_as_the_first_holds_on(tmp_path, mode):
+    with writing(tmp_path / "model", MODEL, mode):
+        for _ in range(2):
+            refused(tmp_path / "model", MODEL, "replace", "another process is writing here; wait until it is done")
+        refused(tmp_path / "model", MODEL, "new", "another process is writing here; wait until it is done")
+    with writing(tmp_path / "model", MODEL, "new"):
+        pass
+
+
+def test_a_directory_that_was_removed_under_the_writers_hands_is_made_again(tmp_path):
+    with writing(tmp_path / "model", MODEL, "new") as held:
+        shutil.rmtree(tmp_path / "model")
+        write_model(tmp_path / "model", {"x": 1}, {}, [], held=held)
+        with writing(tmp_path / "model", MODEL, "replace"):  # another's by now: the first one touches it no more
+            put(tmp_path / "model", "g0007-terms.json")
+    assert read_model(tmp_path / "model").content == {"x": 1}
+    assert list(tmp_path.iterdir()) == [tmp_path / "model"]
+
+
+def test_a_lock_that_its_last_holder_has_removed_keeps_nobody_out_and_lets_nobody_in(tmp_path, monkeypatch):
+    whole, times = diln.files.lock.claimed, []
+
+    def late(descriptor):  # the holder of the lock that was opened removes it before it can be had
+        times.append(descriptor)
+        if len(times) == 1:
+            (tmp_path / ".lock").unlink()
+        return whole(descriptor)
+
+    monkeypatch.setattr(diln.files.lock, "claimed", late)
+    with writing(tmp_path, MODEL, "new") as held:
+        assert held.there
+        refused(tmp_path, MODEL, "new", "another process")
+    assert len(times) == 3
+
+
+def test_a_directory_that_others_remove_as_it_is_taken_is_made_again(tmp_path, monkeypatch):
+    whole, times = diln.files.folders.locked, []
+
+    def late(directory):
+        times.append(directory)
+        if len(times) < 4:
+            directory.rmdir()
+        return whole(directory)
+
+    monkeypatch.setattr(diln.files.folders, "locked", late)
+    write_model(tmp_path / "a" / "model", {"x": 1}, {}, [])
+    assert read_model(tmp_path / "a" / "model").content == {"x": 1}
+
+
+@pytest.mark.parametrize("name", ["manifest.json.new", ".manifest.json.0123456789abcdef.new", "g0002-terms.json"])
+def test_nothing_is_written_through_a_link_in_a_directory(tmp_path, name):
+    victim = put(tmp_path, "victim.txt")
+    write_model(tmp_path / "model", {"x": 1}, {}, [])
+    (tmp_path / "model" / name).symlink_to("../victim.txt")
+    write_model(tmp_path / "model", {"x": 2}, {}, [])
+    assert victim.read_text() == "years of work"
+    assert read_model(tmp_path / "model").content == {"x": 2}
+    assert not (tmp_path / "model" / "manifest.json").is_symlink()
+    assert (tmp_path / "model" / name).is_symlink()
+
+
+@pytest.mark.parametrize("name", ["manifest.json", ".lock"])
+def test_a_manifest_or_a_lock_that_is_a_link_is_refused(tmp_path, name):
+    write_model(tmp_path / "model", {"x": 1}, {}, [])
+    (tmp_path / "model" / name).rename(tmp_path / "victim.txt")
+    (tmp_path / "model" / name).symlink_to("../victim.txt")
+    before = tree(tmp_path)
+    for mode in ("replace", "new", "extend"):
+        refused(tmp_path / "model", MODEL, mode, "symbolic link|not the plain file|already; pass --force")
+    assert tree(tmp_path) == before
+
+
+def test_a_lock_that_is_no_file_is_not_waited_for(tmp_path):
+    write_model(tmp_path, {"x": 1}, {}, [])
+    (tmp_path / ".lock").unlink()
+    os.mkfifo(tmp_path / ".lock")
+    refused(tmp_path, MODEL, "replace", "not the plain file that diln keeps there")
+
+
+def test_what_a_killed_process_left_of_a_manifest_is_swept(tmp_path):
+    write_model(tmp_path, {"x": 1}, {}, [])
+    for name in ("manifest.json.new", ".manifest.json.0123456789abcdef.new"):
+        put(tmp_path, name)
+    mine = [put(tmp_path, name) for name in (".manifest.json.new", ".manifest.json.0123.new", "notes.json.new")]
+    write_model(tmp_path, {"x": 2}, {}, [])
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.endswith(".new")) == sorted(
+        path.name for path in mine
+    )
+
+
+@pytest.mark.parametrize("name", ["/", "file", "file/model", "a" * 300])
+def test_where_nothing_can_be_written_is_a_sentence(tmp_path, name):
+    put(tmp_path, "file")
+    refused(tmp_path / name, MODEL, "replace", "is the root of all files|cannot be made|cannot be written")
+    assert tree(tmp_path) == {"file": b"years of work"}
+
+
+def test_the_commands_survive_a_little_torture():
+    command = [sys.executable, Path(__file__).parents[2] / "benchmarks" / "torture.py", "race", "--only", "fit"]
+    done = subprocess.run([*command, "--times", "2"], capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "race fit               faults: 0" in done.stdout
