@@ -373,7 +373,7 @@ def void(_: object) -> None:
 
 
 def kill_going_on(
-    home: Home, times: int, words: Callable[[Path], list[Any]], check: Callable[[Path, Tally, str], None],
+    home: Home, times: int, words: Callable[[Path], list[Any]], check: Callable[[Path, Tally], None],
     there: Callable[[Path], Any],
 ) -> Tally:  # fmt: skip
     """Kill a command that goes on where it was, some times in a row, and then leave it to come to its end."""
@@ -391,7 +391,8 @@ def kill_going_on(
                 else:
                     tally.check(process.ended == 0, f"kill {number}: {process.printed[-300:]}")
                     tally.note("done before")
-                check(directory, tally, f"kill {number} {how}")
+                    break
+                check(directory, tally)
         with tally.watched(f"kill {number}"):
             home.run(*words(directory))
             tally.check(there(directory) == wanted, f"kill {number}: other bits in the end")
@@ -409,7 +410,7 @@ def kill_fit(home: Home, times: int) -> Tally:
     def words(directory: Path) -> list[Any]:
         return ["fit", home.corpus, "-o", directory, *FIT, "--checkpoint-every", "0", "--resume", "-f"]
 
-    def check(directory: Path, tally: Tally, where: str) -> None:
+    def check(directory: Path, tally: Tally) -> None:
         beside = directory.with_name(f"{directory.name}.checkpoint")
         at = len(read_model(beside, CHECKPOINT).content) and "a checkpoint" if (beside / MANIFEST).exists() else "none"
         tally.note(f"found {'a model' if model_there(directory) else at}")
@@ -423,7 +424,7 @@ def kill_compare(home: Home, times: int) -> Tally:
     def words(directory: Path) -> list[Any]:
         return ["compare", home.corpus, "-o", directory, *COMPARE, "-q", "-j1"]
 
-    def check(directory: Path, tally: Tally, where: str) -> None:
+    def check(directory: Path, tally: Tally) -> None:
         runs = len(list((directory / "runs").glob("*.json"))) if comparison_there(directory) else 0
         tally.note(f"found {runs} runs")
 
@@ -629,14 +630,17 @@ def full(home: Home, moments: int, only: str | None) -> dict[str, Tally]:
 
 # All of it
 
-KILLS = {
+Ways = dict[str, Callable[[Home, int], Tally]]
+
+KILLS: Ways = {
     "corpus build": kill_build,
     "append": kill_append,
     "fit": kill_fit,
     "compare": kill_compare,
     "save": kill_save,
 }
-RACES = {"fit": race_fit, "corpus build": race_build, "save": race_save}
+RACES: Ways = {"fit": race_fit, "corpus build": race_build, "save": race_save}
+WAYS: dict[str, Ways] = {"kill": KILLS, "race": RACES, "full": {}}
 
 
 def show(name: str, tally: Tally) -> None:
@@ -660,7 +664,7 @@ def main() -> None:
             home = Home(Path(folder), random.Random(args.seed), compares=args.only in (None, "compare"))
             begun = time.monotonic()
             tallies: dict[str, Tally] = {}
-            for name, way in ({"kill": KILLS, "race": RACES}.get(what) or {}).items():
+            for name, way in WAYS[what].items():
                 if args.only in (None, name):
                     tallies[name] = way(home, args.times or {"kill": 100, "race": 20}[what])
                     show(f"{what} {name}", tallies[name])
