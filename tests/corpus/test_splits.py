@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_array
 
-from diln.corpus import Corpus
+from diln.corpus import Corpus, splits
 from diln.corpus.splits import halves
 
 counts = hnp.arrays(np.int64, st.tuples(st.integers(5, 12), st.integers(1, 6)), elements=st.integers(0, 4))
@@ -87,3 +87,22 @@ def test_the_order_of_terms_in_memory_does_not_change_the_halves():
         halves(csr_array(X), np.random.default_rng(1)), halves(given, np.random.default_rng(1)), strict=True
     ):
         np.testing.assert_array_equal(a.toarray(), b.toarray())
+
+
+@pytest.mark.parametrize("scale", [2**22, 2**30])
+def test_documents_of_very_many_tokens_are_halved_without_writing_them_out(scale):
+    counts = csr_array(np.array([[1, 0, 1], [1, 1, 0]]) * (scale - 1))
+    observed, held_out = halves(counts, np.random.default_rng(0))
+    np.testing.assert_array_equal((observed + held_out).toarray(), counts.toarray())
+    np.testing.assert_allclose(observed.toarray(), counts.toarray() / 2, rtol=5e-3)
+
+
+def test_drawing_halves_follows_the_law_of_shuffling_them(monkeypatch):
+    counts = csr_array(np.tile([[6, 3, 1]], (4000, 1)))
+    shuffled = halves(counts, np.random.default_rng(0))[0].toarray()
+    monkeypatch.setattr(splits, "MOST_SHUFFLED", 1)
+    drawn = halves(counts, np.random.default_rng(1))[0].toarray()
+    assert (shuffled.sum(axis=1) == 5).all()
+    assert (drawn.sum(axis=1) == 5).all()
+    np.testing.assert_allclose(drawn.mean(axis=0), shuffled.mean(axis=0), atol=0.06)
+    np.testing.assert_allclose(np.cov(drawn.T), np.cov(shuffled.T), atol=0.06)

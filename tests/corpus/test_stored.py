@@ -8,7 +8,7 @@ import pytest
 from diln.corpus import Corpus, append
 from diln.corpus.in_memory import TextsSource
 from diln.errors import StoreError
-from mending import mend, read_manifest
+from mending import mend, read_manifest, write_manifest
 
 TEXTS = ["red fox red dog", "dog cat", "", "süß fox cat cat", "elk"]
 
@@ -142,6 +142,15 @@ def test_a_vocabulary_that_is_no_json_is_refused(folder, data):
     (folder / read_manifest(folder)["vocabulary"]["file"]).write_bytes(data)
     mend(folder)
     refused(folder, "vocabulary.json")
+
+
+def test_a_shard_that_is_there_twice_is_refused(folder):
+    manifest = read_manifest(folder)
+    manifest["shards"] *= 2
+    manifest["documents"] *= 2
+    manifest["tokens"] *= 2
+    write_manifest(folder, manifest)
+    refused(folder, "has a shard twice")
 
 
 def test_documents_are_not_added_to_a_damaged_corpus(folder):

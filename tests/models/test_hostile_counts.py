@@ -123,3 +123,20 @@ def test_a_corpus_takes_what_models_take():
     terms = [f"w{i}" for i in range(30)]
     with pytest.raises(ValueError, match="matrix: is not a sound sparse matrix"):
         Corpus.from_matrix(outside("csc", 10**8), terms)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_sampling_does_not_begin_with_counts_that_are_of_no_words(model):
+    with pytest.raises(ValueError, match=r"tokens in 600 counts, and sampling draws them one by one; give smaller"):
+        small(model).fit(COUNTS * 50_000)
+
+
+def test_huge_counts_are_completed_at_once():
+    fitted = small(LDA, "variational").fit(COUNTS * 10**7)
+    assert 1 <= fitted.perplexity(COUNTS * 10**7) <= 30
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_weights_next_to_nothing_are_refused_where_they_are_not_rounded(model):
+    with pytest.raises(ValueError, match=r"was given a value of 1e-30; give raw counts, or 1e-06 and more"):
+        small(model, "variational").fit(np.full((20, 30), 1e-30))

@@ -395,5 +395,5 @@ def test_more_tokens_of_a_term_than_can_be_counted_are_refused():
 
 
 def test_steps_that_would_go_too_far_are_refused(small):
-    with pytest.raises(ValueError, match=r"learning_offset is 0\.1; give a number from 1 on"):
+    with pytest.raises(ValueError, match=r"learning_offset is 0\.1; give a number from 1 to 1e\+09"):
         LDA(2, inference=Sampling(learning_offset=0.1)).fit(small.corpus)

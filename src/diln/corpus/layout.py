@@ -133,6 +133,8 @@ def manifest_content(content: Any) -> dict[str, Any]:
         check_rule(found["rule"])
     for number, shard in enumerate(found["shards"]):
         _check_files(shard["files"], f"shards.{number}.files")
+    if len({shard["name"] for shard in found["shards"]}) < len(found["shards"]):
+        raise MismatchError("has a shard twice")
     for name in ("documents", "tokens"):
         if found[name] != sum(shard[name] for shard in found["shards"]):
             raise MismatchError(f"has {name} {found[name]}, and its shards have others")

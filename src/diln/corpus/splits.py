@@ -1,7 +1,7 @@
 """Training and test documents, and the two halves of each test document for document completion."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 MOST_TEST_DOCUMENTS = 2000
 MOST_VALIDATION_DOCUMENTS = 1000
+MOST_SHUFFLED = 2**22  # tokens of a document that are shuffled one by one
+MOST_DRAWN = 10**9  # tokens that NumPy draws from without putting them back
+
+Tokens = tuple[NDArray[np.int32], NDArray[Any]]  # terms, and how often each
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +84,42 @@ def halves(counts: csr_array, rng: np.random.Generator) -> tuple[csr_array, csr_
     """Split each document's tokens at random in two: half (rounded down) observed, the rest held out.
 
     Document after document, its tokens (each term repeated by its count, terms ascending) are shuffled by ``rng`` and
-    the first n // 2 are observed, so that the same generator gives the same halves everywhere.
+    the first n // 2 are observed, so that the same generator gives the same halves everywhere. Of a document that is
+    too long for that, the number of each term's tokens is drawn.
     """
     observed, kept = [], []
     for row in range(counts.shape[0]):
-        terms = counts.indices[counts.indptr[row] : counts.indptr[row + 1]]
-        tokens = np.repeat(terms, counts.data[counts.indptr[row] : counts.indptr[row + 1]])
-        rng.shuffle(tokens)
-        observed.append(tokens[: len(tokens) // 2])
-        kept.append(tokens[len(tokens) // 2 :])
+        entries = slice(counts.indptr[row], counts.indptr[row + 1])
+        first, second = _halved(counts.indices[entries], counts.data[entries], rng)
+        observed.append(first)
+        kept.append(second)
     return _count(observed, counts.shape[1]), _count(kept, counts.shape[1])
 
 
-def _count(documents: list[NDArray[np.int32]], n_terms: int) -> csr_array:
-    tokens = np.concatenate([np.zeros(0, np.int32), *documents])
-    offsets = offsets_of([len(document) for document in documents])
-    counts = csr_array((np.ones(len(tokens), np.int32), tokens, offsets), shape=(len(documents), n_terms))
+def _halved(terms: NDArray[np.int32], counts: NDArray[Any], rng: np.random.Generator) -> tuple[Tokens, Tokens]:
+    """One document in two halves."""
+    size = int(counts.sum(dtype=np.int64))
+    if size > MOST_SHUFFLED:
+        drawn = _drawn(counts.astype(np.int64), size, rng)
+        return (terms, drawn), (terms, counts - drawn)
+    tokens = np.repeat(terms, counts)
+    rng.shuffle(tokens)
+    ones = np.ones(size, np.int32)
+    return (tokens[: size // 2], ones[: size // 2]), (tokens[size // 2 :], ones[size // 2 :])
+
+
+def _drawn(counts: NDArray[np.int64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """How many tokens of each term are among half of them; of very many, each term's are drawn by themselves."""
+    if size < MOST_DRAWN:
+        return rng.multivariate_hypergeometric(counts, size // 2, method="marginals")
+    return rng.binomial(counts, 0.5)
+
+
+def _count(documents: list[Tokens], n_terms: int) -> csr_array:
+    terms = np.concatenate([np.zeros(0, np.int32), *(terms for terms, _ in documents)])
+    sizes = np.concatenate([np.zeros(0, np.int32), *(sizes for _, sizes in documents)]).astype(np.int32)
+    offsets = offsets_of([len(terms) for terms, _ in documents])
+    counts = csr_array((sizes, terms, offsets), shape=(len(documents), n_terms))
     counts.sum_duplicates()
+    counts.eliminate_zeros()
     return counts

@@ -28,6 +28,7 @@ from diln.prob.streams import key_of
 CHAIN_DOCS = 20_000  # documents of the chain that online learning starts from
 FEWEST, MOST = 16, 800  # topics that a chain starts with, where their number is not given
 WIDEST = 300  # topics that a chain starts with where fewer are asked for, at most
+CROWD = 1000  # tokens of one term in one document on average, where there are many: more than in any text
 BEGINNING = 20  # what a stream is for
 
 
@@ -107,12 +108,18 @@ def new_run(job: Job, tokens: Tokens, order: Array, engine: Engine) -> ChainRun:
 
 
 def check_terms_fit(tokens: Tokens) -> None:
-    """Raise if a term has more tokens than single precision counts one by one."""
+    """Raise if a term has more tokens than single precision counts one by one, or counts are no counts of words."""
     most = np.bincount(tokens.indices, tokens.counts).max(initial=0)
     if most > MOST_TOKENS:
         raise ValueError(
             f"a term has {most:,.0f} tokens; sampling counts up to {MOST_TOKENS:,}: leave out the most frequent terms "
             "(max_df), or use learning_method='online'"
+        )
+    entries = len(tokens.indices)
+    if tokens.size > max(MOST_TOKENS, CROWD * entries):
+        raise ValueError(
+            f"there are {tokens.size:,} tokens in {entries:,} counts, and sampling draws them one by one; give smaller "
+            "counts, or use inference='variational'"
         )
 
 
