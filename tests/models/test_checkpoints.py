@@ -269,6 +269,24 @@ def test_checkpoints_are_written_as_often_as_said(rows, tmp_path, monkeypatch):
     assert written == [5, 10]
 
 
+@pytest.mark.parametrize(("first", "expected"), [(3.0, [3, 8]), (100.0, [])])
+def test_the_first_checkpoint_may_come_at_another_time(first, expected, rows, tmp_path, monkeypatch):
+    now, written = 0.0, []
+
+    class Clock:
+        def look(self, progress) -> None:
+            nonlocal now
+            now += 1.0
+
+    monkeypatch.setattr(checkpoints.time, "monotonic", lambda: now)
+    monkeypatch.setattr(
+        checkpoints, "write_model", lambda _, content, *rest: written.append(content["chain"]["run"]["number"])
+    )
+    kept, terms = Checkpoints(tmp_path / "c", 5.0, first=first), [f"t{i}" for i in range(rows.n_terms)]
+    fitting.fit(parameters_of("DILN", QUICK), rows, terms, Clock(), kept)
+    assert written == expected
+
+
 def test_there_are_none_of_variational_inference(rows, tmp_path):
     with pytest.raises(ValueError, match="checkpoints are for inference='sampling'"):
         fitting.fit(

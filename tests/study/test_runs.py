@@ -416,6 +416,16 @@ def test_batch_learning_is_judged_on_the_documents_that_judge_streams(curves):
     assert batch["perplexity"][-1] == pytest.approx(np.exp(-some[0] / some[1]))
 
 
+def test_fits_by_variational_inference_take_as_many_passes_as_they_are_given_time_for(corpus, tmp_path):
+    compared(corpus, tmp_path / "out", "time", models=("LDA",), inference="variational")
+    passes = [
+        json.loads(path.read_text("utf-8"))["result"]["passes"] for path in (tmp_path / "out" / "runs").glob("fit*")
+    ]
+    assert sorted(passes) == [10, 20, 40, 80, 150]
+    (_, batch) = results(tmp_path / "out", "time.json")["time"]["curves"]
+    assert len(set(batch["perplexity"])) == 5
+
+
 def test_a_pass_follows_the_same_pairs_and_topics(curves):
     found = results(curves, "pass.json")["pass"]
     points = len(found["documents"])

@@ -1,6 +1,6 @@
 """How well a model completes documents it has not seen, how sure that is, and whether another does it better."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp, sqrt
@@ -130,15 +130,33 @@ def complete(model: Model, observed: Any, held_out: Any, n_jobs: int = 1, n_draw
 
 
 def complete_halves(
-    fitted: Fitted, rows: Rows, seed: int = 0, n_jobs: int = 1, n_draws: int | None = None
+    fitted: Fitted,
+    rows: Rows,
+    seed: int = 0,
+    n_jobs: int = 1,
+    n_draws: int | None = None,
+    step: Callable[[int], None] = lambda _: None,
 ) -> Completed:
-    """Have a model predict half the tokens of each document, drawn at random, given the others."""
-    return _completed(fitted, halves_in_parts(rows, seed), n_jobs, n_draws)
+    """Have a model predict half the tokens of each document, drawn at random, given the others.
+
+    ``step`` is told now and then how many documents are done.
+    """
+    return _completed(fitted, halves_in_parts(rows, seed), n_jobs, n_draws, step)
 
 
-def _completed(fitted: Fitted, parts: Iterable[Halves], n_jobs: int, n_draws: int | None) -> Completed:
+def _completed(
+    fitted: Fitted,
+    parts: Iterable[Halves],
+    n_jobs: int,
+    n_draws: int | None,
+    step: Callable[[int], None] = lambda _: None,
+) -> Completed:
+    found, done = [], 0
     with Threads(n_jobs) as threads:
-        found = list(fitted.completed(parts, threads, n_draws))
+        for part in fitted.completed(parts, threads, n_draws):
+            found.append(part)
+            done += len(part[1])
+            step(done)
     values = np.concatenate([np.zeros(0), *(values for values, _ in found)])
     tokens = np.concatenate([np.zeros(0), *(tokens for _, tokens in found)])
     if not tokens.any():

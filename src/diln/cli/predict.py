@@ -189,7 +189,11 @@ def evaluate_command(
     fitted = Fitted.load(model, jobs)
     documents = read_documents(fitted, source, reading, text, jobs, quiet=quiet or json)
     n_draws = _draws(fitted, model, draws or DRAWS) if method is Method.draws else None
-    done = complete_halves(fitted, documents.rows, seed, jobs, n_draws)
+    size = len(documents.corpus)
+    with ProgressLine("evaluating", quiet=quiet or json) as watch:
+        done = complete_halves(
+            fitted, documents.rows, seed, jobs, n_draws, lambda number: watch.step(number, size, number)
+        )
     trained = rows_trained_on(fitted, documents.rows)
     warn_of_training_documents(trained)
     empty, predicted = len(documents.corpus) - done.n_docs, int(done.n_tokens)
