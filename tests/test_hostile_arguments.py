@@ -62,6 +62,7 @@ CALLS = {
         lambda **given: list(analysis.topic_documents(**given)),
         {"model": MODEL, "corpus": DOCUMENTS, "topic": 0, "n_docs": 3, "n_topics": 2, "n_words": 3, "min_share": 0.1},
     ),
+    "trained_on": (analysis.trained_on, {"model": MODEL, "X": COUNTS}),
     "stick_weights": (simulate.stick_weights, {"alpha": 1.0, "n_components": 3, "rng": 0}),
     "diln_weights": (
         simulate.diln_weights,
