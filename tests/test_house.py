@@ -55,6 +55,11 @@ def test_no_module_is_an_orphan():
     assert set(every) - used - ENTRANCES == set()
 
 
+def test_no_two_test_files_have_one_name():
+    names = [path.name for path in Path(__file__).parent.rglob("test_*.py")]
+    assert sorted(names) == sorted(set(names)), "pytest cannot tell files of one name apart"
+
+
 def test_importing_diln_is_quick_and_loads_nothing_heavy():
     code = "import sys, diln; print(sorted({'numpy', 'scipy', 'numba', 'sklearn', 'rich'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
