@@ -61,6 +61,7 @@ def given(name, make):
 WRONG_TENSORS = {
     "NaN in a0": ("diln-sampling", put("a0", math.nan), "numbers in tensor 'a0'"),
     "no weight": ("diln-sampling", put("a0", 0), "numbers in tensor 'a0' that are not above 1e-30"),
+    "too much weight": ("diln-more", put("a0", 1e9), "numbers in tensor 'a0' that are not from 0 to 1e+07"),
     "a negative total": ("diln-sampling", put("totals", -1), "numbers in tensor 'totals'"),
     "infinite totals": ("lda-sampling", put("totals", math.inf), "numbers in tensor 'totals'"),
     "another total": ("hdp-sampling", put("totals", 1e6), "tensor 'totals' that is not the sum over terms"),

@@ -9,7 +9,7 @@ from diln.fields import Field, Record, Tensor
 MOST_TOPICS = 65_520
 MOST_SWEEPS = 2**31
 HUGE = 1e30  # numbers beyond are of no corpus, and products of them of no single precision
-HEAVY = 1e12  # of a weight
+HEAVY = 1e7  # of a weight: with more, steps of a stream have no single precision
 TINY = 1e-30  # likewise
 FAR = 1e4  # of a location or a log weight
 
@@ -193,7 +193,7 @@ VARIATIONAL_TENSORS = (
         least=0,
         most=HUGE,
     ),
-    Tensor("a0", "float64", ("topics",), "a0_k. DILN, HDP, LDA", above=TINY, most=HEAVY),
+    Tensor("a0", "float64", ("topics",), "a0_k. DILN, HDP, LDA", above=TINY, most=1e12),
     Tensor("alpha", "float64", ("one",), "alpha. DILN, HDP", above=TINY, most=HUGE),
     Tensor(
         "tables", "float64", ("topics",), "t_k. DILN, HDP, LDA that learns its prior", least=0, most=HUGE, beside="a0"
