@@ -8,8 +8,9 @@ INSTALL := $(PIP) install --quiet --constraint constraints.txt --editable
 OUT := build/demo
 DATA ?= # for `make bench`: a .jsonl.gz file of documents; by default the built-in ones. For `make peers`: a folder of corpora
 RESULTS := benchmarks/results/peers.json
+MINUTES ?= 10 # for `make fuzz`
 
-.PHONY: demo test check bench peers docs clean
+.PHONY: demo test check fuzz bench peers docs clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.core
@@ -31,6 +32,9 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+fuzz: $(VENV)/.dev
+	$(BIN)/python fuzz --minutes $(MINUTES) --findings build/fuzz
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/corpus_build.py $(DATA)
