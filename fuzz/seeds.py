@@ -27,7 +27,7 @@ WORDS = "red fox runs far blue dog sleeps deep green bird sings long white horse
 RECORDS = [
 
     {"id": "a1", "title": "Red fox", "date": "2017-03-02", "label": "one", "text": "The red fox runs far, far away."},
-    {"id": "b2", "title": "Dog", "date": "02/03/2017", "label": "two", "text": 'A "blue" dog sleeps; red fox.'},
+    {"id": "b2", "title": "Dog", "date": "12 Mar 2017", "label": "two", "text": 'A "blue" dog sleeps; red fox.'},
     {"id": "c3", "title": "", "date": "", "label": "", "text": "Green bird sings long\nand white horse eats grass"},
     {"id": "d4", "title": "Été", "date": "1999", "label": "one", "text": "Été naïve fox 中文 dog grass"},
     {"id": "e5", "title": "Nothing", "date": "3 May 2020", "label": "two", "text": ""},

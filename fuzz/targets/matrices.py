@@ -70,6 +70,7 @@ def transform(case: Case) -> Run:
         lambda: above_one(model.perplexity(X, held_out)),
         lambda: above_one(model.perplexity(held_out, X)),
         lambda: model.score(X),
+        lambda: model.document_locations(X) if hasattr(model, "document_locations") else None,
         lambda: above_one(model.perplexity(X, method="draws", n_draws=2)),
         lambda: analysis.complete(model, X, held_out).perplexity,
         lambda: analysis.complete(model, held_out, X).perplexity,

@@ -3,10 +3,20 @@
 from typing import Any
 
 SHOWN = 80  # characters of a wrong value that a sentence has
+LONGEST = 900  # characters of a message
 
 
 class DilnError(Exception):
-    """A file, a directory or a worker process is not as it should be; the message says what to do."""
+    """A file, a directory or a worker process is not as it should be; the message says what to do, in one line."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(one_line(message))
+
+
+def one_line(text: str) -> str:
+    """The text in one line of bounded length, whatever names or values of others it quotes."""
+    line = text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} ... {line[-LONGEST // 2 :]}"
 
 
 class SourceError(DilnError, ValueError):

@@ -234,3 +234,14 @@ def test_a_token_with_a_space_and_the_same_two_tokens_are_one_term():
 def test_an_unknown_option_is_named_with_those_there_are():
     with pytest.raises(TypeError, match=r"no option min_doc; there are .*min_df"):
         Corpus.from_texts(["fox"], min_doc=1)
+
+
+@pytest.mark.parametrize("pattern", ["a{1,99999999999}", "(" * 2000, "[a-"])
+def test_a_pattern_that_python_cannot_take_is_refused_in_a_sentence(pattern):
+    with pytest.raises(ValueError, match="is not a regular expression") as caught:
+        TextRule(token_pattern=pattern)
+    assert len(str(caught.value)) < 500
+
+
+def test_a_pattern_that_python_warns_of_is_taken_without_a_word():
+    assert Corpus.from_texts(["a [b", "[b c"], token_pattern="[[b]").n_tokens == 4

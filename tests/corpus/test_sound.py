@@ -68,7 +68,7 @@ def broken_places():
             table = stored(form)
             table.indices[0] = value
             yield f"{form}-index-{value}", table
-        for place, value in ((0, 1), (1, 10**6), (2, -5), (-1, 10**6), (-1, 0)):
+        for place, value in ((0, 1), (1, 10**6), (2, -5), (-1, 10**6), (-1, 0), (-1, -(2**31))):
             table = stored(form)
             table.indptr[place] = value
             yield f"{form}-pointer-{place}-{value}", table

@@ -1,6 +1,5 @@
 """Texts to counts: the terms of a run of documents and how often each document has them."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diln.corpus.letters import ascii_letters, unicode_letters
-from diln.corpus.rules import TextRule, Tokenizer
+from diln.corpus.rules import TextRule, Tokenizer, compiled
 from diln.corpus.scan import scan, tally
 from diln.corpus.strings import decode, encode, offsets_of
 
@@ -42,7 +41,7 @@ def count_texts(texts: Sequence[str], rule: TextRule) -> Counts:
     if rule.tokenizer is not None:
         return count_tokens([_tokens_of(rule.tokenizer, text) for text in texts], rule)
     if rule.token_pattern is not None:
-        find = re.compile(rule.token_pattern).findall
+        find = compiled(rule.token_pattern).findall
         return count_tokens([find(rule.plain(text)) for text in texts], rule)
     return count_words(scan_texts(texts, rule), rule)
 

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, Self, TypedDict
 from unicodedata import normalize
+from warnings import catch_warnings, simplefilter
 
 from diln.corpus.stopwords import stop_words as resolve_stop_words
 from diln.errors import SourceError, brief
@@ -145,13 +146,20 @@ class TextRule:
         return cls(**{**own, "tokenizer": tokenizer, "ngram_range": tuple(values["ngram_range"])})
 
 
+def compiled(pattern: str) -> re.Pattern[str]:
+    """The regular expression; what Python warns of, that some may one day mean something else, is no user's matter."""
+    with catch_warnings():
+        simplefilter("ignore", FutureWarning)
+        return re.compile(pattern)
+
+
 def _check_pattern(pattern: str) -> None:
     if not isinstance(pattern, str):
         raise TypeError(f"token_pattern is {brief(pattern)}; it must be a string")
     try:
-        groups = re.compile(pattern).groups
-    except re.error as error:
-        raise ValueError(f"token_pattern {pattern!r} is not a regular expression: {error}") from None
+        groups = compiled(pattern).groups
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"token_pattern {pattern!r:.200} is not a regular expression: {error}") from None
     if groups > 1:
         raise ValueError(f"token_pattern {pattern!r} has {groups} groups; use one at most, write others as (?:...)")
 

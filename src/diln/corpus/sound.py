@@ -110,11 +110,11 @@ def _anew(table: Any, name: str) -> Any:
     """The same sparse table, of the same memory where that can be, after SciPy's checks and some that it leaves out."""
     if table.format in COMPRESSED:
         _check_whole(table.indices, table.indptr)
+        if (table.indptr[1:] < table.indptr[:-1]).any():  # which SciPy looks at only where the last is above 0
+            raise ValueError("indptr must be a non-decreasing sequence")
         kind = getattr(scipy.sparse, f"{table.format}_array")
         anew = kind((table.data, table.indices, table.indptr), shape=table.shape)
         anew.check_format(full_check=True)
-        if not anew.nnz and anew.indptr.any():  # which SciPy does not look at
-            raise ValueError("indptr must be a non-decreasing sequence")
         return anew
     if table.format == "coo":
         _check_whole(*table.coords)
