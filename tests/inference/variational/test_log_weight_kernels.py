@@ -1,5 +1,7 @@
 """The kernels of documents' log weights against NumPy twins, and what they maximise against finite differences."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize
@@ -15,6 +17,7 @@ from diln.inference.variational.log_weight_step import (
     log_weight_steps,
     mean_step,
     mean_value,
+    new_log_weights,
     soften,
     times,
     variance_step,
@@ -224,3 +227,12 @@ def test_documents_come_to_rest_where_a_plain_loop_does(real, lift):
     assert not terms[2].any()
     np.testing.assert_array_equal(means[2], case.mean)
     np.testing.assert_allclose(spreads[2], 1 / np.diag(case.precision))
+
+
+@pytest.mark.parametrize("size", [1, 5, 40])
+def test_arrays_of_few_topics_lie_as_far_apart_as_those_of_many(size):
+    """Else where they happen to lie decides the last digits: a loop whose arrays are close goes one by one."""
+    q = new_log_weights(size)
+    arrays = [*q[:-1], *(row[:size] for row in q.work)]
+    ends = sorted((one.ctypes.data, one.ctypes.data + one.nbytes) for one in arrays)
+    assert all(start - before >= 512 for (_, before), (start, _) in pairwise(ends))

@@ -25,6 +25,7 @@ HALVINGS = 12
 ROUNDING = 1e-14  # of f: without it the last steps, of which f knows nothing, would be refused
 NEWTON = 50  # steps for a variance at most; a few do, and these to 1/P_kk of 1e15
 AT_REST = 1e-13
+APART = 64  # numbers on either side of an array: see ``new_log_weights``
 
 
 @kernel
@@ -89,10 +90,10 @@ def mean_value(x, spread, n, length, off, pull, share):  # type: ignore[no-untyp
 def direction(precision, share, length, gradient, step, pushed, work):  # type: ignore[no-untyped-def]
     """Solve (P + N (diag(share) - share share')) step = gradient, roughly, by conjugate gradients; pushed = P step.
 
-    Wherever the solution is left, it is an ascent direction. ``work`` (4, n_topics) is scratch.
+    Wherever the solution is left, it is an ascent direction. ``work`` (4, n_topics or more) is scratch.
     """
     size = gradient.size
-    rest, ahead, turned, scaled = work[0], work[1], work[2], work[3]
+    rest, ahead, turned, scaled = work[0, :size], work[1, :size], work[2, :size], work[3, :size]
     for k in range(size):
         step[k] = 0.0
         pushed[k] = 0.0
@@ -133,15 +134,21 @@ class LogWeightBelief(NamedTuple):
     step: Array
     pushed: Array  # P step
     moved: Array
-    work: Array  # (4, n_topics)
+    work: Array  # (4, n_topics + 2 APART)
 
 
 @kernel
 def new_log_weights(size):  # type: ignore[no-untyped-def]
-    """Memory for the log weights of documents."""
+    """Memory for the log weights of documents, each array far from all others.
+
+    Before a loop runs on all lanes, compiled code looks whether what it writes lies within some lanes of what it reads;
+    if so, it goes one by one, with other last digits. Arrays of few topics would be as close as that, or not, depending
+    on what was in memory before.
+    """
+    room, stop = np.empty((13, size + 2 * APART)), APART + size
     return LogWeightBelief(
-        np.empty(size), np.empty(size), np.empty(size), np.empty(size), np.empty(size),
-        np.empty(size), np.empty(size), np.empty(size), np.empty(size), np.empty((4, size)),
+        room[0, APART:stop], room[1, APART:stop], room[2, APART:stop], room[3, APART:stop], room[4, APART:stop],
+        room[5, APART:stop], room[6, APART:stop], room[7, APART:stop], room[8, APART:stop], room[9:],
     )  # fmt: skip
 
 
@@ -159,7 +166,7 @@ def mean_step(precision, n, length, q):  # type: ignore[no-untyped-def]
     direction(precision, share, length, gradient, step, pushed, work)
     promised = dot(gradient, step)
     part = 1.0
-    away, turned = work[0], work[1]
+    away, turned = work[0, :size], work[1, :size]
     for _ in range(HALVINGS):
         for k in range(size):
             ahead[k] = x[k] + part * step[k]
@@ -275,7 +282,7 @@ def log_weight_steps(shard, corpus):  # type: ignore[no-untyped-def]
     """
     entries, (_, locations, _, spreads), precision = shard.entries, shard.beliefs, corpus.precision
     size = corpus.mean.size
-    n, q = np.zeros(size), new_log_weights(size)
+    n, q = np.zeros(size + 2 * APART)[APART : APART + size], new_log_weights(size)
     fresh, theta = np.zeros(size, corpus.topics.dtype), np.zeros(size, corpus.topics.dtype)
     for m in range(locations.shape[0]):
         start, stop = entries.indptr[m], entries.indptr[m + 1]
