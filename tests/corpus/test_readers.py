@@ -667,7 +667,7 @@ class Input:
 
 STREAMS = [
     ("jsonl", b'{"text": "elk"}\n{"text": "dog"}\n'),
-    ("jsonl", gzip.compress(b'{"text": "elk"}\n{"text": "dog"}\n')),
+    ("jsonl", gzip.compress(b'{"text": "elk"}\n{"text": "dog"}\n', mtime=0)),
     ("csv", b"text\nelk\ndog\n"),
     ("lines", b"elk\ndog"),
     ("json", b'[{"text": "elk"}, {"text": "dog"}]'),
