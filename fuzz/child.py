@@ -93,7 +93,7 @@ def run(target: Target, name: Name, box: Box, eye: Eye, met: list[object]) -> Ve
 
 def _limit(root: Path) -> None:
     """No more memory, no core dumps, and a trace where the process crashes."""
-    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    sys.stdout = sys.stderr = open(os.devnull, "w", errors="backslashreplace")  # noqa: PTH123, SIM115
     faulthandler.enable((root / CRASHED).open("w"))
     with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
         size = int(file.read().split()[0]) * resource.getpagesize()

@@ -635,3 +635,17 @@ def test_documents_that_a_docword_file_only_speaks_of_take_no_memory(tmp_path, e
     path = tmp_path / "docword.txt"
     path.write_text(f"2000000000\n3\n{entries.count(chr(10))}\n{entries}")
     refused(lambda: Corpus.read(path, format="uci", vocabulary=VOCABULARY), "docword", "documents but", "leave out")
+
+
+@pytest.mark.parametrize("option", ["vocabulary", "stop_words"])
+@pytest.mark.parametrize("name", ["\ud800", "a\0b"])
+def test_a_name_that_no_file_can_have_is_refused_as_any_other(tmp_path, option, name):
+    (tmp_path / "a.txt").write_text("red fox")
+    with pytest.raises(SourceError):
+        Corpus.read(tmp_path / "a.txt", **{option: name})
+
+
+def test_a_column_named_by_a_number_is_missed_as_any_other(tmp_path):
+    (tmp_path / "a.csv").write_text("text,id\nred fox,1\n")
+    with pytest.raises(SourceError, match="there is no column '3' for the text"):
+        Corpus.read(tmp_path / "a.csv", text=[3])

@@ -140,3 +140,30 @@ def test_huge_counts_are_completed_at_once():
 def test_weights_next_to_nothing_are_refused_where_they_are_not_rounded(model):
     with pytest.raises(ValueError, match=r"was given a value of 1e-30; give raw counts, or 1e-06 and more"):
         small(model, "variational").fit(np.full((20, 30), 1e-30))
+
+
+def test_a_step_of_online_sampling_is_not_made_with_counts_that_are_of_no_words():
+    model = small(DILN).fit(COUNTS)
+    huge = Corpus.from_matrix(np.full((2, 30), 2**24), model.vocabulary_)
+    for documents in (huge, huge.counts):
+        with pytest.raises(ValueError, match=r"1,006,632,960 tokens in 60 counts, and sampling draws them one by one"):
+            model.partial_fit(documents)
+
+
+def test_a_frame_of_complex_numbers_is_refused_in_one_line(fitted):
+    with pytest.raises(
+        ValueError, match=r"^Complex data not supported; give counts, which are whole numbers from 0 on$"
+    ):
+        fitted.transform(pd.DataFrame(COUNTS * 1j))
+
+
+@pytest.mark.parametrize("n_draws", [0, -1, 1.5])
+def test_no_number_of_draws_below_one_is_taken(fitted, n_draws):
+    with pytest.raises(ValueError, match=r"n_draws is .*; give a whole number from 1 on"):
+        analysis.complete(fitted, COUNTS, COUNTS, n_draws=n_draws)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_documents_without_a_token_among_all_others_are_no_reason_to_stumble(model):
+    with pytest.raises(ValueError, match="no document has a token"):
+        small(model).fit(np.zeros((3, 4), int))

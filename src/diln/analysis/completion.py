@@ -14,6 +14,7 @@ from diln.analysis.inputs import Model, fitted_of
 from diln.corpus.sound import sound_rows
 from diln.engine.threads import Threads
 from diln.errors import check_kind
+from diln.models.checks import check_whole
 from diln.models.counts import Halves, MatrixRows, Rows, as_rows, halves_in_parts, pairs_in_parts
 from diln.models.fitted import Fitted
 
@@ -125,6 +126,8 @@ def complete(model: Model, observed: Any, held_out: Any, n_jobs: int = 1, n_draw
         The ``perplexity``, its ``standard_error``, and the numbers of each document.
     """
     fitted = fitted_of(model)
+    if n_draws is not None:
+        check_whole("n_draws", n_draws, 1)
     parts = (as_rows(sound_rows(X, name)) for name, X in (("observed", observed), ("held_out", held_out)))
     return _completed(fitted, pairs_in_parts(*map(MatrixRows, parts)), n_jobs, n_draws)
 

@@ -70,7 +70,7 @@ def stop_words(words: str | Path | Iterable[str] | None) -> frozenset[str]:
 def _from_file(path: Path) -> frozenset[str]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise SourceError(
             f"the stop words {str(path)!r} are neither 'english', 'sklearn' nor 'none', nor a UTF-8 file with a word "
             f"a line ({error}); name one of these"

@@ -107,8 +107,9 @@ def read_vocabulary(path: Path) -> list[str]:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise SourceError(f"{path}: the vocabulary is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-    except OSError as error:
-        raise SourceError(f"{path}: the vocabulary cannot be read ({error.strerror}); name its file") from None
+    except (OSError, ValueError) as error:  # ValueError of a name that no file can have
+        reason = getattr(error, "strerror", None) or "no file can have this name"
+        raise SourceError(f"{path}: the vocabulary cannot be read ({reason}); name its file") from None
     return check_vocabulary([line.rstrip("\r") for line in (lines[:-1] if lines[-1] == "" else lines)], str(path))
 
 

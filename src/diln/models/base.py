@@ -341,6 +341,8 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 raise ValueError(f"{error} Count the documents with vocabulary=model.vocabulary_") from None
             if "could not convert string" in str(error):
                 raise text_given(name, fresh=reset) from None
+            if "Complex data" in str(error):  # which scikit-learn prints whole
+                raise ValueError("Complex data not supported; give counts, which are whole numbers from 0 on") from None
             raise
         except OverflowError:
             raise ValueError("X has a number that is too large for a count; give whole numbers from 0 on") from None

@@ -17,6 +17,7 @@ from diln.errors import DilnWarning
 
 LARGEST = 2**31  # of counts: what a corpus can hold, as float32 has it
 MOST_TOKENS = 2**24  # of one term in one document, that float32 counts without a gap
+CROWD = 1000  # tokens of one term in one document on average, where there are many: more than in any text
 PART = 8192  # documents that are in memory at once
 
 Halves = tuple[csr_array, csr_array]  # what is observed of some documents, and what is held out
@@ -192,6 +193,15 @@ def whole(counts: csr_array) -> csr_array:
     if rounded.max(initial=0) > MOST_TOKENS:
         raise ValueError(f"there is a count of {rounded.max():,.0f}; sampling takes up to {MOST_TOKENS:,} of one term")
     return csr_array((rounded.astype(np.int32), counts.indices, counts.indptr), shape=counts.shape)
+
+
+def check_drawn(n_tokens: float, n_entries: int) -> None:
+    """Raise if so few counts have more tokens than those of any words, each of which sampling draws."""
+    if n_tokens > max(MOST_TOKENS, CROWD * n_entries):
+        raise ValueError(
+            f"there are {n_tokens:,.0f} tokens in {n_entries:,} counts, and sampling draws them one by one; give "
+            "smaller counts, or use inference='variational'"
+        )
 
 
 def aligned(corpus: Corpus, vocabulary: list[str]) -> Rows:

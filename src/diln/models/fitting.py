@@ -16,7 +16,7 @@ from diln.inference.progress import Look, Progress
 from diln.models import chains, sampling, variational
 from diln.models.checkpoints import Checkpoints
 from diln.models.checks import ParameterError
-from diln.models.counts import Rows
+from diln.models.counts import Rows, check_drawn
 from diln.models.fitted import Fitted, check_terms
 from diln.models.job import Job, Stop, never
 from diln.models.parameters import Parameters
@@ -98,6 +98,8 @@ class OnlinePass:
         """One stochastic step with these documents; how far it has come, but for the time it took."""
         fitted, parameters = self.fitted, self.fitted.parameters
         check_terms(counts, fitted.posterior)
+        if parameters.inference == "sampling":
+            check_drawn(counts.data.sum(dtype=np.float64), counts.nnz)
         score = 0.0 if parameters.inference == "sampling" else None
         every = parameters.evaluate_every if score is None else 0
         perplexity = fitted.evaluation(counts, engine)() if every > 0 and fitted.steps % every == 0 else None

@@ -16,7 +16,7 @@ from diln.inference.sampling.run import ChainPlan, ChainRun
 from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.token_step import draw_given, let_go
 from diln.models import start
-from diln.models.counts import MOST_TOKENS, HeadRows, Rows, whole
+from diln.models.counts import MOST_TOKENS, HeadRows, Rows, check_drawn, whole
 from diln.models.files import StoredModel
 from diln.models.fitted import Fitted
 from diln.models.job import History, Job
@@ -28,7 +28,6 @@ from diln.prob.streams import key_of
 CHAIN_DOCS = 20_000  # documents of the chain that online learning starts from
 FEWEST, MOST = 16, 800  # topics that a chain starts with, where their number is not given
 WIDEST = 300  # topics that a chain starts with where fewer are asked for, at most
-CROWD = 1000  # tokens of one term in one document on average, where there are many: more than in any text
 BEGINNING = 20  # what a stream is for
 
 
@@ -115,12 +114,7 @@ def check_terms_fit(tokens: Tokens) -> None:
             f"a term has {most:,.0f} tokens; sampling counts up to {MOST_TOKENS:,}: leave out the most frequent terms "
             "(max_df), or use learning_method='online'"
         )
-    entries = len(tokens.indices)
-    if tokens.size > max(MOST_TOKENS, CROWD * entries):
-        raise ValueError(
-            f"there are {tokens.size:,} tokens in {entries:,} counts, and sampling draws them one by one; give smaller "
-            "counts, or use inference='variational'"
-        )
+    check_drawn(tokens.size, len(tokens.indices))
 
 
 def start_size(parameters: Parameters, n_tokens: float) -> int:

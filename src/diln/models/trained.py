@@ -43,7 +43,7 @@ class TrainingSketch:
             if len(found) == KEPT:
                 fresh = fresh[fresh < found[-1]]
             both = np.sort(np.concatenate([found, fresh]))
-            found = both[np.append(both[:-1] != both[1:], [True] * (len(both) > 0))][:KEPT]
+            found = both[np.append(both[:-1] != both[1:], np.ones(min(len(both), 1), bool))][:KEPT]
         return TrainingSketch(found)
 
     @property

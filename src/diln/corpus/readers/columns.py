@@ -169,5 +169,5 @@ def listed(names: Sequence[str]) -> str:
 
 def clipped(name: str) -> str:
     """A name as far as a sentence can take it, on one line."""
-    line = " ".join(name.split())
+    line = " ".join(str(name).split())
     return line if len(line) <= WIDEST else f"{line[:WIDEST]}..."
