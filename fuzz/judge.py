@@ -79,7 +79,7 @@ def of_error(error: BaseException, target: Target) -> Verdict:
 
 def of_warning(warning: Warning) -> Verdict | None:
     """The verdict on a warning, if it is not one that is meant for users."""
-    if isinstance(warning, DilnWarning):
+    if isinstance(warning, DilnWarning) or "feature names" in str(warning):  # scikit-learn's, to whoever has a frame
         return None
     kind = re.sub(r"'[^']*'|\d+", "_", f"{type(warning).__name__}: {warning}".split("\n")[0])[:100]
     return Verdict("wrong", kind, str(warning))

@@ -41,7 +41,10 @@ def spoilt_counts(case: Case, n_docs: int = 6) -> Any:
         return arrays.in_form(rng, rows)
     if how == 5:
         table = arrays.spoilt(case.spoiling, rows.toarray().astype(float), case.rounds)
-        return pd.DataFrame(table) if table.ndim <= 2 and table.dtype.str[1:] != "f2" else table
+        try:
+            return pd.DataFrame(table)
+        except (ValueError, TypeError):  # of more dimensions than two, or none
+            return table
     rows = csr_array(rows) if how % 2 else rows
     if how < 8:
         rows.indices, rows.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)

@@ -649,3 +649,8 @@ def test_a_column_named_by_a_number_is_missed_as_any_other(tmp_path):
     (tmp_path / "a.csv").write_text("text,id\nred fox,1\n")
     with pytest.raises(SourceError, match="there is no column '3' for the text"):
         Corpus.read(tmp_path / "a.csv", text=[3])
+
+
+def test_counts_of_many_types_beside_a_huge_one_are_compared_without_a_warning():
+    with pytest.raises(SourceError, match="bag of words: has a"):
+        Corpus.from_bow([[(0, 10**30), (1, np.float32(2))]], {0: "a", 1: "b"})

@@ -130,7 +130,8 @@ def _numbers(values: list[Any]) -> NDArray[Any]:
     if array.dtype.kind != "O":
         return array
     most = float(np.finfo(np.float64).max)
-    return np.array([min(max(one, -most), most) for one in values], np.float64)
+    plain = (one.item() if isinstance(one, np.generic) else one for one in values)  # as NumPy's own would not compare
+    return np.array([min(max(one, -most), most) for one in plain], np.float64)
 
 
 def _terms_of(dictionary: Mapping[int, str] | Any) -> list[str]:
