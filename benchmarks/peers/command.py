@@ -26,6 +26,7 @@ from peers.judge import Judge
 from peers.pages import fill, printed
 from peers.plan import CORPORA, OTHERS, TOOLS, Run, ordered
 from peers.split import written
+from peers.tables import coherent
 
 ROOT = Path(__file__).parents[2]
 PAGES = (ROOT / "docs" / "peers.md", ROOT / "README.md")
@@ -106,5 +107,5 @@ def line(one: Run, row: kept.Record) -> str:
     return (
         f"{name} {prior:10} perplexity {row['perplexity']:.1f}{also}  {row['units']} units {row['cpu_s']:.1f} CPU s "
         f"{row['wall_s']:.1f} s {row['peak_mb']:.0f} MB  topics {row['in_use']} of {row['topics']}  "
-        f"NPMI {row['coherence']:.3f}"
+        f"NPMI {coherent(row)}"
     )

@@ -73,9 +73,11 @@ class Judge:
         new.eliminate_zeros()
         return new
 
-    def coherence(self, state: State) -> float:
-        """Mean over topics in use of the NPMI of their most probable words in the training documents."""
+    def coherence(self, state: State) -> float | None:
+        """Mean over topics in use of the NPMI of their most probable words in the training documents, if there are."""
         used = np.flatnonzero(in_use(state.tokens))
+        if not len(used):
+            return None
         first = np.argsort(-state.topics[:, used], axis=0, kind="stable")[:TOP].T
         words = [[self.train.vocabulary[term] for term in terms] for terms in first]
         return float(np.mean([npmi(together) for together in count_together(self.train, words)]))

@@ -108,9 +108,14 @@ def topics(results: Record) -> str:
     return by_corpus(results, tools_of(results), listed(lambda row: f"{row['in_use']}"))
 
 
+def coherent(row: Record) -> str:
+    """NPMI of a fit; a dash where no topic is in use."""
+    return "-" if row["coherence"] is None else f"{row['coherence']:.3f}"
+
+
 def coherence(results: Record) -> str:
     """NPMI of topics in use."""
-    return by_corpus(results, tools_of(results), listed(lambda row: f"{row['coherence']:.3f}"))
+    return by_corpus(results, tools_of(results), listed(coherent))
 
 
 def memory(results: Record) -> str:
@@ -223,11 +228,11 @@ def given(results: Record) -> str:
 def _medians(rows: Sequence[Record], least: float | None) -> str:
     if not rows:
         return ""
-    value, coherent, cpu = (
+    value, npmi, cpu = (
         median(map(of, rows))
         for of in (predicted, lambda row: float(row["coherence"]), lambda row: float(row["cpu_s"]))
     )
-    return f"{f'**{value:.0f}**' if value == least else f'{value:.0f}'} ({coherent:.3f}, {cpu:.0f} s)"
+    return f"{f'**{value:.0f}**' if value == least else f'{value:.0f}'} ({npmi:.3f}, {cpu:.0f} s)"
 
 
 def new_words(results: Record) -> str:

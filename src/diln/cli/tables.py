@@ -221,7 +221,8 @@ def say_written(
         say_json({"output": str(path), **size, **numbers})
         return
     OUT.print(f"[bold]{escape(str(path))}[/]", soft_wrap=True)
-    written = "" if table is None else f"{table.rows:,} rows, {len(table.columns):,} columns"
+    rows = "" if table is None else f"{table.rows:,} row{'s' * (table.rows != 1)}"
+    written = "" if table is None else f"{rows}, {len(table.columns):,} columns"
     OUT.print(facts({"written": written, **told}))
 
 
