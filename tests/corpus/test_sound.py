@@ -77,6 +77,9 @@ def broken_places():
             setattr(table, name, getattr(table, name)[:-1])
             yield f"{form}-short-{name}", table
         table = stored(form)
+        table.indptr = table.indptr * 1j
+        yield f"{form}-complex-pointer", table
+        table = stored(form)
         table.indices = table.indices + 0.5
         yield f"{form}-fractional-index", table
         table = stored(form, counts=np.zeros((6, 8), int))
@@ -181,3 +184,16 @@ def test_bags_that_are_none_get_a_sentence(bags, dictionary, fragment):
     with pytest.raises(SourceError) as raised:
         Corpus.from_bow(bags, dictionary)
     assert fragment in str(raised.value)
+
+
+def test_values_that_are_no_array_are_refused():
+    table = sparse.csr_matrix(np.ones((2, 3), int))
+    table.data = 3
+    with pytest.raises(SourceError, match="counts must be a table of numbers"):
+        sound_rows(table, "X")
+
+
+def test_half_precision_is_compared_without_a_warning():
+    table = sparse.csr_matrix(np.ones((2, 3)))
+    table.data = table.data.astype(np.float16)
+    assert sound_rows(table, "X").sum() == 6

@@ -26,8 +26,9 @@ def sound_rows(X: Any, name: str) -> csr_array:
     cached of the order of its indices is not taken over.
     """
     table: Any = X if issparse(X) else dense(X, name)
-    if table.ndim != 2 or table.dtype.kind not in "buif":
-        found = bags_or_text(X) or f"{table.ndim} dimension(s) of type {table.dtype}"
+    kind = getattr(table, "dtype", np.dtype(object))  # that of a sparse matrix is its values', which may be no array
+    if table.ndim != 2 or kind.kind not in "buif":
+        found = bags_or_text(X) or f"{table.ndim} dimension(s) of type {kind}"
         raise SourceError(
             f"{name}: has {found}; counts must be a table of numbers, a document a row and a term a column"
         )
@@ -77,13 +78,15 @@ def check_numbers(values: NDArray[Any], name: str) -> None:
         raise SourceError(
             f"{name}: Negative values in data, such as {values.min()}; counts are whole numbers from 0 on"
         )
-    if values.dtype.kind in "iuf" and values.max(initial=0) > LARGEST_COUNT:
+    if values.dtype.kind in "iuf" and values.max(initial=0).item() > LARGEST_COUNT:
         raise SourceError(f"{name}: has a count of {values.max()}; the largest that can be held is {LARGEST_COUNT}")
 
 
 def _rows(table: Any, name: str) -> csr_array:
     """A sparse table as rows, made anew from its parts; raise if one of them points outside."""
     try:
+        if table.format in COMPRESSED:
+            _check_whole(table.indices, table.indptr)
         _check_extent(table, name)
         return csr_array(_anew(table, name))
     except SourceError:
@@ -109,7 +112,6 @@ def check_filled(size: int, n_entries: int, name: str, what: str) -> None:
 def _anew(table: Any, name: str) -> Any:
     """The same sparse table, of the same memory where that can be, after SciPy's checks and some that it leaves out."""
     if table.format in COMPRESSED:
-        _check_whole(table.indices, table.indptr)
         if (table.indptr[1:] < table.indptr[:-1]).any():  # which SciPy looks at only where the last is above 0
             raise ValueError("indptr must be a non-decreasing sequence")
         kind = getattr(scipy.sparse, f"{table.format}_array")

@@ -31,7 +31,7 @@ from diln.models.counts import (
     text_given,
     whole,
 )
-from diln.models.fitted import DRAWS, Fitted, Floats
+from diln.models.fitted import DRAWS, MOST_DRAWS, Fitted, Floats
 from diln.models.fitting import first, fit, more
 from diln.models.options import INFERENCES, RENAMED, ModelOptions, flat, resolved
 from diln.models.parameters import Parameters, parameters_of
@@ -179,7 +179,7 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         check_is_fitted(self)
         if method not in ("plug-in", "draws"):
             raise ValueError(f"method is {method!r}; give 'plug-in' or 'draws'")
-        check_whole("n_draws", n_draws, 1)
+        check_whole("n_draws", n_draws, 1, most=MOST_DRAWS)
         rows = self._rows(X, reset=False)[0]
         if held_out is None:
             parts = halves_in_parts(rows, seed)

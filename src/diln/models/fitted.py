@@ -27,6 +27,7 @@ from diln.models.trained import TrainingSketch
 
 Floats = NDArray[np.float64]
 DRAWS = 20
+MOST_DRAWS = 100_000  # that a document's probability is averaged over
 MOST_LOG_LIFT = 700.0  # of which the exponential is a number
 EVALUATED = 1000  # documents that the perplexity shown while fitting is of, at most
 
