@@ -167,3 +167,8 @@ def test_no_number_of_draws_that_makes_no_sense_is_taken(fitted, n_draws):
 def test_documents_without_a_token_among_all_others_are_no_reason_to_stumble(model):
     with pytest.raises(ValueError, match="no document has a token"):
         small(model).fit(np.zeros((3, 4), int))
+
+
+def test_documents_are_not_completed_from_values_next_to_nothing(fitted):
+    with pytest.raises(ValueError, match=r"was given a value of 1.4013e-45; give raw counts, or 1e-06 and more"):
+        analysis.complete(fitted, np.full((20, 30), 1e-45), COUNTS)

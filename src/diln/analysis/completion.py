@@ -15,7 +15,7 @@ from diln.corpus.sound import sound_rows
 from diln.engine.threads import Threads
 from diln.errors import check_kind
 from diln.models.checks import check_whole
-from diln.models.counts import Halves, MatrixRows, Rows, as_rows, halves_in_parts, pairs_in_parts
+from diln.models.counts import Halves, MatrixRows, Rows, as_rows, check_smallest, halves_in_parts, pairs_in_parts
 from diln.models.fitted import MOST_DRAWS, Fitted
 
 Floats = NDArray[np.float64]
@@ -128,7 +128,9 @@ def complete(model: Model, observed: Any, held_out: Any, n_jobs: int = 1, n_draw
     fitted = fitted_of(model)
     if n_draws is not None:
         check_whole("n_draws", n_draws, 1, most=MOST_DRAWS)
-    parts = (as_rows(sound_rows(X, name)) for name, X in (("observed", observed), ("held_out", held_out)))
+    parts = [as_rows(sound_rows(X, name)) for name, X in (("observed", observed), ("held_out", held_out))]
+    for part in parts:
+        check_smallest(part, fitted.kind)
     return _completed(fitted, pairs_in_parts(*map(MatrixRows, parts)), n_jobs, n_draws)
 
 

@@ -26,6 +26,7 @@ from diln.models.counts import (
     aligned,
     as_rows,
     as_table,
+    check_smallest,
     halves_in_parts,
     pairs_in_parts,
     text_given,
@@ -36,7 +37,6 @@ from diln.models.fitting import first, fit, more
 from diln.models.options import INFERENCES, RENAMED, ModelOptions, flat, resolved
 from diln.models.parameters import Parameters, parameters_of
 
-SMALLEST = 1e-6  # weight of a term, where weights are taken that are no counts
 ESTIMATORS: dict[str, type["TopicModel"]] = {}  # by kind; a class comes in by itself
 
 
@@ -409,10 +409,8 @@ def check_counts(counts: csr_array, name: str, *, rounds: bool) -> None:
     """Raise if the values are proportions or TF-IDF, warn if they are otherwise not counts."""
     if not (counts.data % 1).any():
         return
-    if not rounds and counts.data.min() < SMALLEST:
-        raise ValueError(
-            f"{name} was given a value of {counts.data.min():g}; give raw counts, or {SMALLEST:g} and more"
-        )
+    if not rounds:
+        check_smallest(counts, name)
     # Every normalisation in common use leaves rows of length 1 by one of these measures.
     filled = np.diff(counts.indptr) > 1
     squares = csr_array((counts.data.astype(np.float64) ** 2, counts.indices, counts.indptr), counts.shape)

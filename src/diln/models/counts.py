@@ -17,6 +17,7 @@ from diln.errors import DilnWarning
 
 LARGEST = 2**31  # of counts: what a corpus can hold, as float32 has it
 MOST_TOKENS = 2**24  # of one term in one document, that float32 counts without a gap
+SMALLEST = 1e-6  # weight of a term, where weights are taken that are no counts
 CROWD = 1000  # tokens of one term in one document on average, where there are many: more than in any text
 PART = 8192  # documents that are in memory at once
 
@@ -193,6 +194,13 @@ def whole(counts: csr_array) -> csr_array:
     if rounded.max(initial=0) > MOST_TOKENS:
         raise ValueError(f"there is a count of {rounded.max():,.0f}; sampling takes up to {MOST_TOKENS:,} of one term")
     return csr_array((rounded.astype(np.int32), counts.indices, counts.indptr), shape=counts.shape)
+
+
+def check_smallest(counts: csr_array, name: str) -> None:
+    """Raise if a value is so small that weights computed from it would be no numbers."""
+    least = counts.data.min(initial=1)
+    if least < SMALLEST:
+        raise ValueError(f"{name} was given a value of {least:g}; give raw counts, or {SMALLEST:g} and more")
 
 
 def check_drawn(n_tokens: float, n_entries: int) -> None:
