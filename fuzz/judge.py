@@ -21,6 +21,10 @@ from diln.errors import DilnError, DilnWarning
 from fuzz.case import Target
 
 LONGEST = 1000  # characters of a message
+FOR_USERS = (
+    "feature names",  # scikit-learn's, to whoever fitted to a frame and has an array now
+    "invalid escape sequence",  # Python's, of text in the encoding unicode_escape
+)
 OURS = str(Path(diln.__file__).parent)
 
 
@@ -79,7 +83,7 @@ def of_error(error: BaseException, target: Target) -> Verdict:
 
 def of_warning(warning: Warning) -> Verdict | None:
     """The verdict on a warning, if it is not one that is meant for users."""
-    if isinstance(warning, DilnWarning) or "feature names" in str(warning):  # scikit-learn's, to whoever has a frame
+    if isinstance(warning, DilnWarning) or any(told in str(warning) for told in FOR_USERS):
         return None
     kind = re.sub(r"'[^']*'|\d+", "_", f"{type(warning).__name__}: {warning}".split("\n")[0])[:100]
     return Verdict("wrong", kind, str(warning))

@@ -172,3 +172,9 @@ def test_documents_without_a_token_among_all_others_are_no_reason_to_stumble(mod
 def test_documents_are_not_completed_from_values_next_to_nothing(fitted):
     with pytest.raises(ValueError, match=r"was given a value of 1.4013e-45; give raw counts, or 1e-06 and more"):
         analysis.complete(fitted, np.full((20, 30), 1e-45), COUNTS)
+
+
+def test_counts_of_half_precision_are_taken_without_a_warning(fitted):
+    table = sparse.csr_matrix(COUNTS)
+    table.data = table.data.astype(np.float16)
+    np.testing.assert_array_equal(fitted.transform(table), fitted.transform(COUNTS))

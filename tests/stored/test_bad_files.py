@@ -316,6 +316,11 @@ WRONG_CHECKPOINTS = {
     "a dimension too few": ("diln-open", given("ells", lambda ells: ells[:1]), "'ells' of shape (1, 16)"),
     "NaN in log weights": ("ctm-open", put("eta", math.nan), "numbers in tensor 'eta'"),
     "NaN in an average": ("diln-open", put("average.a0", math.nan), "numbers in tensor 'average.a0'"),
+    "an average of nothing": (
+        "lda-open",
+        given("average.table", np.zeros_like),
+        "has states without a token in average.table",
+    ),
     "no average": ("diln-open", lambda tensors: tensors.pop("average.a0"), "lacks tensor 'average.a0'"),
     "no places": ("diln-closed", lambda tensors: tensors.pop("s"), "lacks tensor 's'"),
     "NaN of online learning": ("ctm-online", put("moments", math.nan), "numbers in tensor 'moments'"),

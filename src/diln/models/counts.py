@@ -174,7 +174,7 @@ def text_given(model: str, *, fresh: bool) -> ValueError:
 def as_rows(X: Any) -> csr_array:
     """Sound counts with float32 values, no zeros, and a term once in a document; those given stay as they are."""
     rows = csr_array(X)
-    largest = rows.data.max(initial=0)
+    largest = rows.data.max(initial=0).item()  # which half precision cannot compare with the limit
     if largest > LARGEST:
         raise ValueError(f"there is a count of {largest}; the largest that can be worked with is {LARGEST:,}")
     if not rows.has_canonical_format:

@@ -319,6 +319,8 @@ def check_run(run: ChainRun, numbers: dict[str, Any], tensors: Tensors) -> None:
     if numbers["n_states"]:
         expected |= _average_tensors(arrays)
     _check_all(expected, tensors, sizes)
+    if numbers["n_states"] and not tensors["average.table"].any():
+        raise MismatchError("has states without a token in average.table")
     _check_squares(tensors)
     _check_means(state, numbers)
     _check_gaussian({name: tensors[name] for name in ("covariance",) if name in tensors}, 1.0)
