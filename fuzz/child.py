@@ -71,7 +71,10 @@ def serve(target: Target, names: list[Name], root: Path, place: Place, pipe: int
 def run(target: Target, name: Name, box: Box, eye: Eye, met: list[object]) -> Verdict:
     """What comes of one case."""
     box.empty()
-    ready = target.prepare(Case(name, box.case))
+    try:
+        ready = target.prepare(Case(name, box.case))
+    except Exception as error:
+        return Verdict("wrong", f"a fault of the fuzzer: {type(error).__name__}", traceback.format_exc())
     met.clear()
     eye.seen.clear()
     eye.open = True

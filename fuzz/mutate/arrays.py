@@ -57,7 +57,7 @@ def spoilt(rng: Random, array: Array, rounds: int, types: list[str] = TYPES) -> 
     """The array after some mutations."""
     array = np.array(array)
     for _ in range(rounds):
-        how = rng.randrange(8)
+        how, array = rng.randrange(8), np.asarray(array)  # a row of objects may be one of them
         array = _retyped(rng, array, types) if how == 0 else _reshaped(rng, array) if how <= 2 else revalued(rng, array)
     return array
 

@@ -52,6 +52,10 @@ FAULTS = {
 }
 
 
+def clumsy(case: Case):
+    raise KeyError("in making the input")
+
+
 def seen(name: str, number: int = 3) -> dict[str, int]:
     """What is found in some cases, of which the second has the fault."""
     target = Target(name, lambda case: lambda: FAULTS[name](case) if case.name.number == 1 else 1, strict=True)
@@ -61,4 +65,7 @@ def seen(name: str, number: int = 3) -> dict[str, int]:
 
 
 drive.SECONDS = 1.0
-print(json.dumps({name: seen(name) for name in FAULTS}))
+found = {name: seen(name) for name in FAULTS}
+tally = drive.Tally()
+drive.run(Target("clumsy", clumsy), [Name("clumsy", 0, 1)], tally)
+print(json.dumps({**found, "clumsy": {"found": list(tally.findings)}}))

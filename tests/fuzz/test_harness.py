@@ -49,3 +49,7 @@ def test_what_is_allowed_is_no_finding(seen, name):
 @pytest.mark.parametrize("fault", KINDS)
 def test_cases_behind_a_fault_are_run(seen, fault):
     assert seen[fault]["cases"] == 3
+
+
+def test_a_fault_of_the_fuzzer_itself_is_told_and_ends_nothing(seen):
+    assert seen["clumsy"]["found"] == ["a fault of the fuzzer: KeyError"]
