@@ -116,7 +116,7 @@ def test_a_huge_manifest_is_not_read_to_its_end(tmp_path):
 
 
 OUTSIDE = ["/etc/passwd", "../g0001-part", "..", ".", "", "a/b", "a\\b", "C:g0001-part", "g0001-part\0", "g0001-part\n",
-           "\ud800", 3, None, ["g0001-part"], True]  # fmt: skip
+           "\ud800", 3, None, ["g0001-part"], True, "g" * 300]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", OUTSIDE, ids=repr)

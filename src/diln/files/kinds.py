@@ -21,6 +21,7 @@ from diln.files.safe import Entry, linked, open_as_it_is, unreadable, write_whol
 MANIFEST = "manifest.json"
 LARGEST = 1 << 28  # bytes of a manifest
 DEEPEST = 100  # levels of lists and objects in it
+LONGEST = 255  # bytes of a file's name
 WRONG = (KeyError, TypeError, ValueError, AttributeError, IndexError)  # what comes of JSON of another form
 
 Content = dict[str, Any]  # of the manifest, without its checksum
@@ -182,7 +183,7 @@ def _within(value: Any, levels: int) -> bool:
 def inside(directory: Path, name: Any, kind: Kind) -> Path:
     """The path of what is directly in a directory under this name; raises if it is not, or is a link."""
     plain = isinstance(name, str) and name not in ("", ".", "..") and not re.search(r"[/\\:\0]|[\ud800-\udfff]", name)
-    if not plain:
+    if not plain or len(name.encode()) > LONGEST:
         raise kind.damaged(directory / MANIFEST, f"names {str(name)[:40]!r}, which is no name of a file")
     path = directory / str(name)
     if path.is_symlink():
