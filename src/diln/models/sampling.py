@@ -125,7 +125,7 @@ def start_size(parameters: Parameters, n_tokens: float) -> int:
 
 
 def wider(n_topics: int) -> int:
-    """Topics to start with where so many are asked for: more of them, of which the most alike become one."""
+    """Topics to start with if this many are asked for: more of them, of which the most alike are joined."""
     return max(n_topics, min(2 * n_topics, WIDEST))
 
 
