@@ -13,17 +13,21 @@ MINUTES ?= 10 # for `make fuzz`
 .PHONY: demo test check fuzz bench peers docs clean
 .DELETE_ON_ERROR:
 
-demo: $(VENV)/.core
+demo: $(VENV)/.explore
 	@rm -rf $(OUT)
 	$(BIN)/diln corpus build builtin:docs --output $(OUT)/corpus
 	@echo
 	$(BIN)/diln fit $(OUT)/corpus --output $(OUT)/model --seed 1 --chains 4 --jobs -1
 	@echo
-	$(BIN)/diln topics $(OUT)/model --top 20
+	$(BIN)/diln themes $(OUT)/model
 	@echo
 	$(BIN)/diln correlations $(OUT)/model
 	@echo
 	$(BIN)/diln info $(OUT)/model
+	@echo
+	$(BIN)/diln report $(OUT)/model --output $(OUT)/report.html --title "Documentation of Python and its scientific packages"
+	@echo
+	@echo "Open $(OUT)/report.html in a browser, or explore the model there: $(BIN)/diln explore $(OUT)/model"
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --durations=20
@@ -52,18 +56,18 @@ clean:
 $(BIN)/python:
 	$(PYTHON) -m venv --without-pip $(VENV)
 
-$(VENV)/.core: $(BIN)/python pyproject.toml constraints.txt
-	$(INSTALL) .
+$(VENV)/.explore: $(BIN)/python pyproject.toml constraints.txt
+	$(INSTALL) ".[explore]"
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) ".[dev]"
-	@touch $@ $(VENV)/.core
+	@touch $@ $(VENV)/.explore
 
 $(VENV)/.bench: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) ".[bench]"
-	@touch $@ $(VENV)/.core
+	@touch $@
 
 $(VENV)/.docs: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) ".[docs]"
-	@touch $@ $(VENV)/.core
+	@touch $@

@@ -1,10 +1,13 @@
 """Whether another run would show the same: lifts of matched topics from seed to seed, and pairs that are called sure.
 
-python benchmarks/agreement.py DATA [--corpora newsarticles2016] [--topics 20 50 100 auto] [--seeds 5] [--out FILE]
+python benchmarks/agreement.py DATA [--corpora newsarticles2016] [--topics 20 50 100 auto] [--seeds 5]
+    [--models FOLDER] [--out FILE]
+python benchmarks/agreement.py --table FILE   the table of docs/sampling.md
 
 DATA holds a folder for each corpus with counts.npz (a scipy sparse matrix). DILN is fitted to all documents with the
-defaults, once for each seed. For every two seeds, of topics in use that are matched (affinity above 0.5) and placed in
-both: the correlation, over pairs of topics, of something in the one and in the other:
+defaults, once for each seed; for "auto", a model that FOLDER has as nyt-0, nyt-1 and so on is not fitted again. For
+every two seeds, of topics in use that are matched (affinity above 0.5) and placed in both: the correlation, over pairs
+of topics, of something in the one and in the other:
 
 - the log lift, which is shown; of proportions, under the model;
 - the same of the proportions that the documents have, which needs no locations;
@@ -27,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, load_npz
 
-from diln import DILN
+from diln import DILN, load
 from diln.inference.lifts import Moments, log_lifts
 from diln.models.agreement import ChainAgreement, ChainSummary, places_of
 
@@ -86,14 +89,42 @@ def further(models: list[DILN]) -> dict[str, float]:
     }  # fmt: skip
 
 
+def fitted(given: argparse.Namespace, corpus: str, topics: str, seed: int, counts: csr_array) -> DILN:
+    """A model of a seed: fitted before, or now."""
+    before = None if given.models is None else given.models / f"{corpus}-{seed}"
+    if topics == "auto" and before is not None and before.exists():
+        model = load(before)
+        if isinstance(model, DILN):
+            return model
+    return DILN(topics if topics == "auto" else int(topics), random_state=seed).fit(counts)
+
+
+def table(rows: list[dict[str, Any]]) -> None:
+    """Print rows as a table in Markdown."""
+    agreements = "log lifts | of documents' proportions | covariances | ln theta"
+    print(
+        f"| corpus | topics | {agreements} | topics matched | pairs | sure | same sign |", "|---" * 10 + "|", sep="\n"
+    )
+    for row in rows:
+        agreed = " | ".join(f"{row[name]:.2f}" for name in ("log_lift", "theta_lift", "covariance", "ln_theta"))
+        signs = f"{row['same_sign']:.1%}" if row["sure_seen"] else "-"
+        print(f"| {row['corpus']} | {row['topics']} | {agreed} | {row['matched']:.0%} | {row['pairs']:,} | "
+              f"{row['sure']:,} | {signs} |")  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
+    parser.add_argument("data", type=Path, nargs="?")
     parser.add_argument("--corpora", nargs="+", default=["newsarticles2016"])
     parser.add_argument("--topics", nargs="+", default=["20", "50", "100", "auto"])
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--models", type=Path, help="folder with models of the defaults, fitted before")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--table", type=Path, help="print what a file has as a table in Markdown")
     given = parser.parse_args()
+    if given.table:
+        table(json.loads(given.table.read_text(encoding="utf-8")))
+        return
     warnings.simplefilter("ignore")
     rows = json.loads(given.out.read_text(encoding="utf-8")) if given.out and given.out.exists() else []
     print(
@@ -102,8 +133,8 @@ def main() -> None:
     for corpus in given.corpora:
         counts = csr_array(load_npz(given.data / corpus / "counts.npz"))
         for topics in given.topics:
-            begun, size = time.process_time(), topics if topics == "auto" else int(topics)
-            models = [DILN(size, random_state=seed).fit(counts) for seed in range(given.seeds)]
+            begun = time.process_time()
+            models = [fitted(given, corpus, topics, seed, counts) for seed in range(given.seeds)]
             known = [compared(one, counts) for one in models]
             row = {
                 "corpus": corpus, "topics": topics, "seeds": given.seeds, **agreement(models, known),

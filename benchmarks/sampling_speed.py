@@ -14,36 +14,42 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, cast
 
 import numba
 import numpy as np
 from scipy.sparse import csr_array, load_npz
 
-from diln.engine.threads import Threads
-from diln.inference.data import Tokens
+from diln.engine.base import Engine
+from diln.engine.threads import HeldHere, Threads
 from diln.inference.emissions.multinomial_draws import TopicCounts
 from diln.inference.sampling.chain import Chain
-from diln.inference.sampling.state import SampledDocuments, State
+from diln.inference.sampling.documents import HeldDocuments, shard_ranges
+from diln.inference.sampling.state import State
 from diln.inference.sampling.token_step import draw_tokens
 from diln.inference.weights.draws import Sweep
 from diln.inference.weights.gamma_process_draws import GammaProcessDraws, GatedDraws
 from diln.inference.weights.located_draws import LocatedDraws
+from diln.models.counts import MatrixRows, as_rows
+from diln.models.homes import homes_of
 from diln.prob.streams import key_of
 
 WARM, OPENED, ROUNDS, DIMS, PRIOR = 30, 10, 7, 10, 0.02
 
 
-def chain_of(counts: csr_array, topics: int, weights: GatedDraws, threads: Threads) -> Chain:
+def chain_of(
+    counts: csr_array, topics: int, weights: GatedDraws, engine: Engine, warm: int = WARM, opened: int = OPENED
+) -> Chain:
     """A chain in the midst of a fit."""
-    tokens = Tokens.of(counts)
-    state = State(TopicCounts.empty(tokens.n_terms, topics, PRIOR), weights.start(topics, topics), topics)
-    docs = SampledDocuments.new(tokens, weights.documents(state, tokens.n_docs), np.arange(tokens.n_docs))
-    chain = Chain(state, docs, weights, 0, len(docs))
-    for number in range(WARM):
-        if number == OPENED and chain.closed:
+    rows = MatrixRows(as_rows(counts))
+    state = State(TopicCounts.empty(rows.n_terms, topics, PRIOR), weights.start(topics, topics), topics)
+    ranges = shard_ranges(rows.lengths)
+    held = engine.hold(homes_of(rows, ranges, weights, state, None))
+    chain = Chain(state, HeldDocuments(held, ranges, rows.n_docs), weights, 0)
+    for number in range(warm):
+        if number == opened and chain.closed:
             chain.open()
-        chain.sweep(threads)
+        chain.sweep()
     return chain
 
 
@@ -56,16 +62,17 @@ def seconds(call: Callable[[], Any]) -> float:
 def measure(counts: csr_array, topics: int, dims: int, pools: dict[int, Threads]) -> dict[str, Any]:
     weights = LocatedDraws(n_dims=dims) if dims else GammaProcessDraws()
     chain, rng = chain_of(counts, topics, weights, pools[max(pools)]), np.random.default_rng(0)
-    tokens = chain.everything.tokens.size
+    tokens = chain.docs.n_tokens
+    held = cast(HeldHere, chain.docs.held)
     times: dict[str, list[float]] = {f"{name}_{jobs}": [] for name in ("tokens", "places", "sweep") for jobs in pools}
     for number in range(ROUNDS):
         for jobs, threads in pools.items():
-            key = key_of(1, number, jobs)
-            sweep = Sweep(chain.number, chain.opened, chain.seed, key, rng, threads)
+            key, held.engine = key_of(1, number, jobs), threads
+            sweep = Sweep(chain.number, chain.opened, chain.seed, key, rng)
             passes: dict[str, Callable[[], Any]] = {
-                "tokens": partial(draw_tokens, chain.state, chain.docs, key, threads),
+                "tokens": partial(draw_tokens, chain.state, chain.docs, key),
                 "places": partial(weights.place, chain.state, chain.docs, sweep),
-                "sweep": partial(chain.sweep, threads),
+                "sweep": chain.sweep,
             }
             for name, call in passes.items():
                 times[f"{name}_{jobs}"].append(seconds(call))

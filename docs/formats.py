@@ -10,12 +10,13 @@ from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 
+from diln.analysis.index import layout as index
 from diln.corpus import layout as corpus
 from diln.fields import REQUIRED, Field, Tensor
-from diln.files.frame import FILE, VERSIONS
+from diln.files.frame import FILE, NOTE, VERSIONS
 from diln.models import layout as models
 from diln.models.declared import about_of
-from diln.models.frame import FILES, FRAME
+from diln.models.frame import FILES, FRAME, SHARDS
 from diln.models.options import INFERENCES, MODELS, options_of
 
 PAGE = Path(__file__).parent / "files.md"
@@ -23,6 +24,8 @@ TABLE = re.compile(r"<!-- table: ([a-z ]+) -->\n.*?<!-- end -->", re.DOTALL)
 RECORDS: dict[str, tuple[Field, ...]] = {
     "frame": FRAME,
     "files": FILES,
+    "shards": SHARDS,
+    "note": NOTE,
     "file": FILE,
     "versions": VERSIONS,
     "model": models.MODEL_CONTENT,
@@ -30,6 +33,8 @@ RECORDS: dict[str, tuple[Field, ...]] = {
     "history": models.PROGRESS,
     "sampled": models.SAMPLED,
     "numbers": models.NUMBERS,
+    "stream": models.STREAM,
+    "born": models.BORN,
     "rule": corpus.RULE,
     "columns read": corpus.COLUMNS_READ,
     "checkpoint": models.CHECKPOINT_CONTENT,
@@ -39,6 +44,8 @@ RECORDS: dict[str, tuple[Field, ...]] = {
     "tally": corpus.TALLY,
     "shard": corpus.SHARD,
     "array": corpus.ARRAY,
+    "index": index.INDEX,
+    "indexed": index.INDEXED,
 }
 TENSORS: dict[str, tuple[Tensor, ...]] = {
     "state tensors": models.STATE_TENSORS,
@@ -47,8 +54,10 @@ TENSORS: dict[str, tuple[Tensor, ...]] = {
     "variational tensors": models.VARIATIONAL_TENSORS,
     "agreement tensors": models.AGREEMENT_TENSORS,
     "trained tensors": models.TRAINED_TENSORS,
+    "stream tensors": models.STREAM_TENSORS,
     "document tensors": models.DOCUMENT_TENSORS,
     "average tensors": models.AVERAGE_TENSORS,
+    "index arrays": index.INDEX_ARRAYS,
 }
 
 

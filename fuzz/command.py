@@ -14,7 +14,15 @@ from fuzz import drive
 from fuzz.case import TARGETS, Name, Target
 from fuzz.drive import CASES, Finding, Tally
 from fuzz.seeds import seeds
-from fuzz.targets import commands, folders, matrices, parameters, readers  # noqa: F401  (targets come in by import)
+from fuzz.targets import (  # noqa: F401  (come in by import)
+    commands,
+    edits,
+    folders,
+    indexes,
+    matrices,
+    parameters,
+    readers,
+)
 
 FOUND = 3  # exit code where something is not allowed
 

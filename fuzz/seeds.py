@@ -79,6 +79,12 @@ VOCABULARY = "\n".join(WORDS).encode() + b"\n"
 STOP_WORDS = b"# some words\nthe\nand  | a comment\nfrom\n"
 
 
+def stream() -> diln.Corpus:
+    """Documents of known terms and of others."""
+    documents = [[*WORDS[i % 3 :: 3], "zither", "lute" if i % 2 else f"rare{i}"] for i in range(12)]
+    return diln.Corpus.from_tokens(documents, min_df=1, max_df=1.0)
+
+
 class Quiet:
     """A watch that says nothing."""
 
@@ -97,6 +103,7 @@ class Seeds:
     estimators: dict[str, TopicModel] = field(default_factory=dict)
     checkpoints: dict[str, tuple[Any, Files]] = field(default_factory=dict)
     corpora: dict[str, Files] = field(default_factory=dict)
+    updated: dict[str, Files] = field(default_factory=dict)  # models that have been updated
 
     @classmethod
     def made(cls) -> "Seeds":
@@ -114,6 +121,8 @@ class Seeds:
                 for method in ("batch", "online"):
                     seeds._checkpoint(root, kind, method)
             seeds._corpora(root)
+            for kind in ("DILN", "HDP", "CTM"):
+                seeds._update(root, kind)
         finally:
             shutil.rmtree(root)
         return seeds
@@ -128,6 +137,18 @@ class Seeds:
         self.models[name], self.estimators[name] = read(root / name), diln.load(root / name)
         self.estimators[name].partial_fit(rows)  # what loaded models go on with is compiled, too
         self.estimators[name] = diln.load(root / name)
+
+    def _update(self, root: Path, kind: str) -> None:
+        """A model with what is kept of a stream: candidates, scores, and documents that it explains badly."""
+        model = ESTIMATORS[kind](3, max_iter=3, random_state=1, inference=Sampling(batch_size=10)).fit(counts())
+        model.vocabulary_ = WORDS
+        births = None if kind == "CTM" else True
+        model.update(stream(), min_docs=3, new_topics=births)
+        kept: Any = model.fitted_.stream
+        kept.pooled(as_rows(counts(4, len(model.vocabulary_), seed=3)))
+        model.save(root / f"{kind} updated")
+        self.updated[kind] = read(root / f"{kind} updated")
+        diln.load(root / f"{kind} updated").update(stream(), new_topics=births)
 
     def _checkpoint(self, root: Path, kind: str, method: str) -> None:
         model = ESTIMATORS[kind](

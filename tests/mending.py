@@ -22,7 +22,10 @@ def read_manifest(directory: Path) -> dict[str, Any]:
 def entries(directory: Path, manifest: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
     """The files that a manifest speaks of, and what it says of each."""
     for entry in [*manifest.get("files", {}).values(), manifest.get("vocabulary")]:
-        if entry is not None:
+        if entry is not None and "parts" in entry:
+            for number, part in enumerate(entry["parts"]):
+                yield directory / entry["file"] / str(number), part
+        elif entry is not None:
             yield directory / entry["file"], entry
     for shard in manifest.get("shards", []):
         for name, entry in shard["files"].items():
@@ -70,11 +73,16 @@ def file_of(directory: Path, part: str) -> Path:
 
 
 def edit_tensors(directory: Path, change: Callable[[dict[str, Any]], Any]) -> None:
-    """Change the tensors of a model or a checkpoint in place."""
-    path = file_of(directory, "tensors.safetensors")
-    tensors = safetensors.numpy.load(path.read_bytes())
+    """Change the tensors of a model or a checkpoint in place, those of documents among them: of a single shard."""
+    shards = read_manifest(directory)["files"].get("shards")
+    paths = [file_of(directory, "tensors.safetensors"), *([directory / shards["file"] / "0"] if shards else [])]
+    found = [safetensors.numpy.load(path.read_bytes()) for path in paths]
+    tensors = {name: one for some in found for name, one in some.items()}
+    homes = {name: path for path, some in zip(paths, found, strict=True) for name in some}
     change(tensors)
-    path.write_bytes(safetensors.numpy.save({name: np.ascontiguousarray(one) for name, one in tensors.items()}))
+    for path in paths:
+        some = {name: np.ascontiguousarray(one) for name, one in tensors.items() if homes.get(name, paths[0]) == path}
+        path.write_bytes(safetensors.numpy.save(some))
     mend(directory)
 
 

@@ -50,7 +50,7 @@ def test_make_has_the_targets_that_the_readme_promises():
         ["make", "--dry-run", "demo", "test", "check", "bench", "docs"],
         cwd=ROOT, capture_output=True, text=True, check=True, env={**os.environ, "MAKEFLAGS": ""},
     ).stdout  # fmt: skip
-    steps = ["corpus build builtin:docs", "diln fit", "diln topics", "diln correlations", "diln info"]
+    steps = ["corpus build builtin:docs", "diln fit", "diln themes", "diln correlations", "diln report", "diln explore"]
     for step in [*steps, "pytest", "ruff check", "mypy", "mkdocs build"]:
         assert step in shown
 

@@ -19,6 +19,11 @@ MODEL = DILN(3, n_dims=2, max_iter=4, random_state=0).fit(DOCUMENTS)
 PLAIN = LDA(3, max_iter=4, random_state=0).fit(DOCUMENTS)
 TOGETHER = analysis.count_together(DOCUMENTS, [["elk", "dog", "cat"]])[0]
 COMPLETED = analysis.complete(MODEL, COUNTS, COUNTS)
+ARTICLES = Corpus.from_texts(
+    [f"{' '.join(TERMS[at % 8 :])} {TERMS[at % 3]}" for at in range(20)], labels=["a", "b"] * 10, dates=["2017"] * 20,
+    min_df=1, max_df=1.0,
+)  # fmt: skip
+ATLAS = analysis.Atlas(DILN(3, n_dims=2, max_iter=4, random_state=0).fit(ARTICLES), ARTICLES)
 LOCATIONS, COVARIANCE, SHARES = np.eye(3), np.eye(3), [0.5, 0.3, 0.2]
 
 HOSTILE = {
@@ -53,6 +58,7 @@ CALLS = {
     "in_use": (analysis.in_use, {"model": MODEL}),
     "largest_topics": (analysis.largest_topics, {"model": MODEL, "n_topics": 2, "n_words": 3}),
     "match_topics": (analysis.match_topics, {"first": MODEL, "second": PLAIN}),
+    "diff": (analysis.diff, {"old": MODEL, "new": PLAIN}),
     "stability": (analysis.stability, {"models": [MODEL, PLAIN]}),
     "document_topics": (
         lambda **given: list(analysis.document_topics(**given)),
@@ -62,6 +68,46 @@ CALLS = {
         lambda **given: list(analysis.topic_documents(**given)),
         {"model": MODEL, "corpus": DOCUMENTS, "topic": 0, "n_docs": 3, "n_topics": 2, "n_words": 3, "min_share": 0.1},
     ),
+    "Atlas": (analysis.Atlas, {"model": MODEL, "corpus": DOCUMENTS, "edits": None, "directory": None}),
+    "Atlas.open": (analysis.Atlas.open, {"model": "nowhere", "corpus": None, "n_jobs": 1}),
+    "Atlas.topics": (ATLAS.topics, {"n_words": 3}),
+    "Atlas.topic": (ATLAS.topic, {"id": 0, "n_words": 3}),
+    "Atlas.label": (ATLAS.label, {"topic": 0}),
+    "Atlas.words": (ATLAS.words, {"topic": 0, "relevance": 0.5, "n": 3}),
+    "Atlas.word": (ATLAS.word, {"term": "owl", "n": 3}),
+    "Atlas.pairs": (ATLAS.pairs, {"n_pairs": 3}),
+    "Atlas.friends": (ATLAS.friends, {"topic": 0, "n": 3}),
+    "Atlas.rivals": (ATLAS.rivals, {"topic": 0, "n": 3}),
+    "Atlas.matrix": (ATLAS.matrix, {"n": 3}),
+    "Atlas.themes": (ATLAS.themes, {"n": 2}),
+    "Atlas.map": (ATLAS.map, {"n": 2}),
+    "Atlas.document": (ATLAS.document, {"row": 0, "n_topics": 2}),
+    "Atlas.documents": (
+        ATLAS.documents,
+        {"label": "a", "since": "2016", "until": "2018", "rows": [0, 1], "n": 5, "offset": 0, "n_themes": 2},
+    ),
+    "Atlas.documents of a topic": (ATLAS.documents, {"topic": 0}),
+    "Atlas.documents of a theme": (ATLAS.documents, {"theme": 0}),
+    "Atlas.documents of a pair": (ATLAS.documents, {"pair": (0, 1)}),
+    "Atlas.typical": (ATLAS.typical, {"topic": 0, "n": 2, "n_themes": 2}),
+    "Atlas.read": (ATLAS.read, {"row": 0, "n_topics": 2}),
+    "Atlas.read_text": (ATLAS.read_text, {"text": "owl bee", "n_topics": 2}),
+    "Atlas.similar": (ATLAS.similar, {"row": 0, "n": 2}),
+    "Atlas.similar to a text": (ATLAS.similar, {"text": "owl bee", "n": 2}),
+    "Atlas.outliers": (ATLAS.outliers, {"n": 2}),
+    "Atlas.duplicates": (ATLAS.duplicates, {"n": 2, "least": 0.9}),
+    "Atlas.trends": (
+        ATLAS.trends, {"by": "topic", "granularity": "year", "ids": [0], "label": "a", "n_themes": 2},
+    ),
+    "Atlas.trends of themes": (ATLAS.trends, {"by": "theme", "ids": [0], "n_themes": 2}),
+    "Atlas.groups": (ATLAS.groups, {"by": "topic", "ids": [0], "n_themes": 2, "separator": ";"}),
+    "Atlas.edited": (ATLAS.edited, {"edits": analysis.Edits()}),
+    "Edits": (analysis.Edits, {"changes": ()}),
+    "Edits.rename": (analysis.Edits().rename, {"topic": 0, "label": "x"}),
+    "Edits.rename_theme": (analysis.Edits().rename_theme, {"topics": [0], "label": "x"}),
+    "Edits.merge": (analysis.Edits().merge, {"topics": [0, 1]}),
+    "Edits.hide": (analysis.Edits().hide, {"topics": [0]}),
+    "Edits.show": (analysis.Edits().show, {"topics": [0]}),
     "trained_on": (analysis.trained_on, {"model": MODEL, "X": COUNTS}),
     "stick_weights": (simulate.stick_weights, {"alpha": 1.0, "n_components": 3, "rng": 0}),
     "diln_weights": (

@@ -12,7 +12,7 @@ from fuzz import folders
 from fuzz.case import Case, Run, target
 from fuzz.judge import WrongError
 from fuzz.mutate import octets
-from fuzz.seeds import SOURCES, WORDS, checked, counts, read, seeds, write
+from fuzz.seeds import SOURCES, WORDS, checked, counts, read, seeds, stream, write
 from fuzz.targets.readers import TEXT, looked_at
 
 
@@ -109,6 +109,23 @@ def model_folder_used(case: Case) -> Run:
         model.partial_fit(rows)
         model.save(case.folder / "model")
         return asked(diln.load(case.folder / "model"), rows)
+
+    return run
+
+
+@target(2, strict=True)
+def model_folder_updated(case: Case) -> Run:
+    """A spoilt model that has followed a stream, and goes on with it."""
+    known = seeds().updated
+    name = case.rng.choice(sorted(known))
+    write(folders.spoilt(case.spoiling, known[name], case.rounds, list(known.values())), case.folder / "model")
+
+    def run() -> object:
+        model = diln.load(case.folder / "model")
+        model.update(stream())
+        model.save(case.folder / "model")
+        again = diln.load(case.folder / "model")
+        return [again.topic_word_, again.topic_weights_]
 
     return run
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from diln import analysis, corpus, datasets, simulate
     from diln.corpus import Corpus
+    from diln.engine.dask.engine import Dask
     from diln.errors import DilnError, DilnWarning
     from diln.models.ctm import CTM
     from diln.models.diln import DILN
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "CTM", "DILN", "HDP", "LDA", "Corpus", "DilnError", "DilnWarning", "Sampling", "Variational", "__version__",
+    "CTM", "DILN", "HDP", "LDA", "Corpus", "Dask", "DilnError", "DilnWarning", "Sampling", "Variational", "__version__",
     "analysis", "corpus", "datasets", "load", "simulate",
 ]  # fmt: skip
 
@@ -24,6 +25,7 @@ _HOMES = {
     "CTM": "diln.models.ctm",
     "Corpus": "diln.corpus",
     "DILN": "diln.models.diln",
+    "Dask": "diln.engine.dask.engine",
     "DilnError": "diln.errors",
     "DilnWarning": "diln.errors",
     "HDP": "diln.models.hdp",

@@ -31,6 +31,18 @@ class WorkerError(DilnError):
     """A worker process died or could not be given its work."""
 
 
+class Lost(DilnError):  # noqa: N818
+    """Shards of a fit are gone with what held them; whoever has kept a copy goes on from there."""
+
+
+class WorkersLost(WorkerError):  # noqa: N818
+    """A cluster has no worker that can go on, and none has come in the time that was given."""
+
+
+class SchedulerLost(WorkerError):  # noqa: N818
+    """The scheduler of a cluster does not answer any more."""
+
+
 class DilnWarning(UserWarning):
     """Something worth knowing that does not stop the work."""
 

@@ -10,7 +10,7 @@ from diln.analysis import Completed, compare_completions, complete
 from diln.analysis.completion import by_chance, complete_halves
 from diln.corpus import Corpus
 from diln.engine.threads import Threads
-from diln.models import counts, fitted
+from diln.models import counts
 
 pytestmark = pytest.mark.filterwarnings("ignore::diln.DilnWarning")
 
@@ -134,10 +134,10 @@ def test_neither_threads_nor_parts_change_a_bit(lda, split, monkeypatch):
 
 def test_halves_and_proportions_are_the_same_in_parts_of_any_size(lda, split, monkeypatch):
     rows = counts.CorpusRows(split.test)
-    whole = complete_halves(lda.fitted_, rows, seed=3)
-    monkeypatch.setattr(counts, "PART", 7)
-    monkeypatch.setattr(fitted, "PART", 7)
-    parts = complete_halves(lda.fitted_, rows, seed=3)
+    with Threads(2) as threads:
+        whole = complete_halves(lda.fitted_, rows, 3, threads)
+        monkeypatch.setattr(counts, "PART", 7)
+        parts = complete_halves(lda.fitted_, rows, 3, threads)
     assert np.array_equal(whole.log_likelihood, parts.log_likelihood)
     assert whole.perplexity == pytest.approx(lda.perplexity(split.test, seed=3), rel=1e-12)
     with Threads(1) as threads:

@@ -54,7 +54,7 @@ def test_words_are_the_most_probable_with_their_probabilities(fitted):
 def test_a_topic_number_is_the_column_of_transform(fitted):
     corpus = small_corpus()
     with Threads(1) as threads:
-        theta = fitted.transform(CorpusRows(corpus).everything(), threads)
+        theta = fitted.infer(CorpusRows(corpus).everything(), threads).proportions
     for topic in largest_topics(fitted, 3, n_words=2):
         for document in np.flatnonzero(theta.argmax(axis=1) == topic.id):
             words = set(THEMES[document % 3].split())

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -89,6 +90,27 @@ def test_a_row_of_proportions_says_what_it_is_of_and_sums_to_1(suffix, known, sp
     assert found[names].to_numpy() == pytest.approx(theta[:, [0, 2, 4]], rel=1e-6)
     assert found["other"].tolist() == pytest.approx(theta[:, [1, 3]].sum(axis=1), rel=1e-5)
     assert found[[*names, "other"]].sum(axis=1).tolist() == pytest.approx([1] * 30, abs=1e-6)
+
+
+def test_tables_follow_merged_hidden_and_named_topics_and_arrays_do_not(known, sparse_model, tmp_path):
+    model = shutil.copytree(sparse_model, tmp_path / "model")
+    for step in (["merge", model, 2, 3], ["hide", model, 4], ["label", model, 2, "Strings"]):
+        assert diln(*step).code == 0
+    with pytest.warns(UserWarning, match="no known term"):
+        theta = load(model).transform(Corpus.open(known))
+    done = diln("transform", model, known, "-o", tmp_path / "a.csv", "--json")
+    assert done.json["topics"] == 2
+    found = read(tmp_path / "a.csv")
+    assert [name.split(":")[0].split()[0] for name in found.columns[5:]] == ["topic_0", "topic_2", "other"]
+    assert found.columns[6].startswith("topic_2 Strings: ")
+    expected = [theta[:, 0], theta[:, [2, 3]].sum(axis=1), theta[:, [1, 4]].sum(axis=1)]
+    assert found.iloc[:, 5:].to_numpy() == pytest.approx(np.stack(expected, axis=1), rel=1e-5)
+    assert diln("transform", model, known, "-o", tmp_path / "b.csv", "--names", "ids", "--all-topics").code == 0
+    assert list(read(tmp_path / "b.csv").columns[5:]) == ["topic_0", "topic_1", "topic_2", "topic_4"]
+    assert diln("transform", model, known, "-o", tmp_path / "c.csv", "--no-edits", "--names", "ids").code == 0
+    assert list(read(tmp_path / "c.csv").columns[5:]) == ["topic_0", "topic_2", "topic_4", "other"]
+    assert diln("transform", model, known, "-o", tmp_path / "d.npz").code == 0
+    assert np.load(tmp_path / "d.npz")["theta"] == pytest.approx(theta)
 
 
 @pytest.mark.parametrize(
@@ -301,3 +323,16 @@ def test_no_table_is_written_into_a_directory_of_diln(command, known, shelf):
         assert not target.exists()
     done = diln(command, shelf / "diln", *corpus, "-o", shelf / "a.docx")
     assert "must end in one of .csv, .tsv, .jsonl, .parquet, .xlsx; choose" in done.err
+
+
+def test_documents_are_the_models_own_where_no_others_are_named(shelf, tmp_path):
+    own = diln("documents", shelf / "diln", "--top", 5, "--json")
+    assert (
+        own.json["documents"]
+        == diln("documents", shelf / "diln", shelf / "corpus", "--top", 5, "--json").json["documents"]
+    )
+    shutil.copytree(shelf / "diln", tmp_path / "alone")
+    shutil.rmtree(tmp_path / "alone" / "documents")
+    done = diln("documents", tmp_path / "alone")
+    assert done.code == 2
+    assert "does not know where its documents are" in done.err

@@ -154,7 +154,7 @@ def test_every_option_reaches_its_parameter(shelf, tmp_path):
     fitted = Fitted.load(tmp_path / "model")
     assert {name: getattr(fitted.parameters, name) for name in OPTIONS} == {n: v[2] for n, v in OPTIONS.items()}
     assert (fitted.seed, fitted.steps) == (7, 4)
-    assert set(PARAMETERS) == {*OPTIONS, "doc_topic_prior", "covariance_prior", "init", "evaluate_every"}
+    assert set(PARAMETERS) == {*OPTIONS, "doc_topic_prior", "covariance_prior", "init", "evaluate_every", "memory"}
     assert {name: FLAGS[name] for name in OPTIONS} == {name: value[0] for name, value in OPTIONS.items()}
 
 
@@ -221,7 +221,9 @@ def test_the_model_is_the_same_for_any_number_of_jobs(shelf, tmp_path):
 
 def test_the_number_of_topics_that_is_asked_for_brings_no_warning(shelf, tmp_path):
     done = diln("fit", shelf / "corpus", "-o", tmp_path / "m", "--topics", 2, "--passes", 20)
-    assert (done.code, done.err) == (0, "")
+    assert done.code == 0
+    assert done.err.startswith("learning: batch, for there are up to 20,000 documents; documents take ")
+    assert done.err.count("\n") == 1
     assert "2 in use of 2" in done.out
 
 

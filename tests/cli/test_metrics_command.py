@@ -101,6 +101,21 @@ def test_texts_are_counted_in_the_terms_of_the_model(shelf, tmp_path):
     assert all(np.isfinite([topic["npmi"], topic["umass"]]).all() for topic in known["topics"])
 
 
+def test_the_documents_are_those_of_the_model_where_it_knows_them(shelf, tmp_path):
+    texts = write_texts(tmp_path / "texts.jsonl", 40)
+    fit = ("fit", texts, "--topics", 2, "--passes", 3, "-qj1", "-o")
+    assert diln(*fit, tmp_path / "m").code == diln(*fit, tmp_path / "lost", "--no-corpus", "--no-index").code == 0
+    own = diln("metrics", tmp_path / "m", "--json", "-n", 1).json
+    given = diln("metrics", tmp_path / "m", "--corpus", tmp_path / "m" / "corpus", "--json").json
+    assert own["models"] == given["models"]
+    assert own["corpus"] == str(tmp_path / "m" / "corpus")
+    lost = diln("metrics", tmp_path / "lost")
+    assert (lost.code, lost.out) == (2, "")
+    assert "does not know where its documents are; name some with --corpus" in lost.err
+    assert diln(*fit, tmp_path / "other").code == 0
+    assert "in different places" in diln("metrics", tmp_path / "m", tmp_path / "other").err
+
+
 def test_a_corpus_without_any_of_the_words_is_an_error(shelf, tmp_path):
     Corpus.from_texts(["zebra okapi", "zebra"], max_df=1.0).save(tmp_path / "other")
     done = diln("metrics", shelf / "diln", "--corpus", tmp_path / "other")
@@ -146,7 +161,7 @@ def test_models_of_one_name_are_told_apart_by_their_paths(shelf, tmp_path):
 
 
 def test_the_command_needs_a_corpus_and_a_model(shelf, tmp_path):
-    done = diln("metrics", shelf / "diln")
+    done = diln("metrics", shelf / "diln", "--corpus")
     assert (done.code, done.out) == (2, "")
     assert "--corpus" in done.err
     assert diln("metrics", "--corpus", shelf / "corpus").code == 2

@@ -168,7 +168,7 @@ def test_info_says_what_a_model_is(name, shelf):
     assert found["history"] == fitted.history
     assert found["parameters"]["n_components"] == 5
     assert set(found["versions"]) >= {"diln", "numpy", "python"}
-    assert found["bytes"] == sum(path.stat().st_size for path in (shelf / name).iterdir())
+    assert found["bytes"] == sum(path.stat().st_size for path in (shelf / name).rglob("*") if path.is_file())
 
 
 def test_info_tells_a_sampled_model_from_one_with_a_bound(shelf):

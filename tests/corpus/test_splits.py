@@ -97,6 +97,16 @@ def test_documents_of_very_many_tokens_are_halved_without_writing_them_out(scale
     np.testing.assert_allclose(observed.toarray(), counts.toarray() / 2, rtol=5e-3)
 
 
+@pytest.mark.parametrize("most", [2**22, 5])
+def test_a_generator_that_passes_over_documents_is_where_halving_them_leaves_it(most, monkeypatch):
+    monkeypatch.setattr(splits, "MOST_SHUFFLED", most)
+    counts = csr_array(np.random.default_rng(3).poisson(1.5, (200, 6)) * (np.arange(200) % 7 > 0)[:, np.newaxis])
+    halved, passed = np.random.default_rng(4), np.random.default_rng(4)
+    halves(counts, halved)
+    splits.pass_over(counts, passed)
+    assert halved.bit_generator.state == passed.bit_generator.state
+
+
 def test_drawing_halves_follows_the_law_of_shuffling_them(monkeypatch):
     counts = csr_array(np.tile([[6, 3, 1]], (4000, 1)))
     shuffled = halves(counts, np.random.default_rng(0))[0].toarray()

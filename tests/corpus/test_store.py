@@ -268,7 +268,7 @@ class TestAppending:
 def test_a_corpus_of_many_shards_needs_few_file_descriptors(tmp_path, small_blocks, monkeypatch):
     monkeypatch.setattr(diln.corpus.assemble, "SHARD_BYTES", 1)
     corpus = build(texts_source(many()), tmp_path / "corpus")
-    assert len(corpus._shards) > 2 * store.MAPPED_AT_ONCE / 3
+    assert len(corpus._shards) > 20
     monkeypatch.setattr(store, "MAPPED_AT_ONCE", 2)
     opened = Corpus.open(tmp_path / "corpus")
     before = len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").exists() else 0
@@ -278,6 +278,13 @@ def test_a_corpus_of_many_shards_needs_few_file_descriptors(tmp_path, small_bloc
     assert len(opened._shards.mapped) == 2
     if before:
         assert len(list(Path("/proc/self/fd").iterdir())) <= before + 2 * 15
+
+
+def test_mapped_shards_leave_file_descriptors_to_others(monkeypatch):
+    resource = pytest.importorskip("resource")
+    for allowed, shards in ((64, 8), (256, 14), (1024, 59), (1 << 20, 256), (-1, 256)):
+        monkeypatch.setattr(resource, "getrlimit", lambda which, allowed=allowed: (allowed, allowed))
+        assert store.mapped_at_once() == shards
 
 
 def test_an_empty_part_can_be_saved_and_looked_at(stored, tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diln.engine.base import run
-from diln.engine.threads import Threads, cut
+from diln.engine.threads import AHEAD, Threads, cut
 
 each_number = pytest.mark.parametrize("n_jobs", [1, 2, 4])
 
@@ -154,3 +154,34 @@ def test_cut_makes_up_the_range_from_pieces_of_one_size_and_a_rest(size, piece):
     sizes = [last - first for first, last in ranges]
     assert all(one == piece for one in sizes[:-1])
     assert all(0 < one <= piece for one in sizes[-1:])
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_what_steps_return_is_not_gathered_up_before_it_is_asked_for(n_jobs):
+    begun = []
+    with Threads(n_jobs) as threads:
+        found = threads.map(lambda shard, _: begun.append(shard), range(1_000), None)
+        next(found)
+        assert len(begun) <= AHEAD * n_jobs + 1
+        assert len(list(found)) == 999
+    assert sorted(begun) == list(range(1_000))
+
+
+def test_an_error_ends_the_work_when_its_turn_comes_and_no_step_runs_on():
+    running = set()
+
+    def step(shard, _):
+        running.add(shard)
+        try:
+            if shard == 40:
+                raise ValueError("forty")
+            return shard
+        finally:
+            running.discard(shard)
+
+    with Threads(2) as threads:
+        found = threads.map(step, range(1_000), None)
+        assert [next(found) for _ in range(40)] == list(range(40))
+        with pytest.raises(ValueError, match="forty"):
+            next(found)
+        assert not running

@@ -1,11 +1,17 @@
 """Small problems for the sampler, and the memory that its kernels want."""
 
+from copy import deepcopy
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import csr_array
 
+from diln.engine.base import Home
+from diln.engine.threads import Threads
 from diln.inference.data import Tokens
 from diln.inference.emissions.multinomial_draws import LONGEST, TopicCounts
 from diln.inference.sampling.chain import Chain
+from diln.inference.sampling.documents import HeldDocuments, shard_ranges
 from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.tokens import Histograms, Room, draw_topics
 from diln.inference.weights.gamma_process_draws import GatedState
@@ -53,12 +59,66 @@ def some_state(rng, docs, n_topics, n_dims=0, prior=0.1, spread=1.0, a0=None):
     return state
 
 
-def new_chain(weights, counts, n_topics, prior=0.05, seed=0, **given):
+@dataclass
+class ReadyHome(Home):
+    """Documents that are there already."""
+
+    number: int
+    docs: SampledDocuments
+    weight: float = 1.0
+
+    def make(self):
+        return self.docs
+
+    def write(self, shard, path):
+        np.savez(path.with_suffix(".npz"), shard.topics, *shard.places)
+        return {"places": type(shard.places)}
+
+    def read(self, path, note):
+        topics, *places = np.load(path.with_suffix(".npz")).values()
+        return self.docs.restored(topics, note["places"](*places))
+
+
+def part_of(docs, first, last):
+    """Some of the documents, sharing memory."""
+    tokens, topics, names, places, start = docs.shard(first, last)
+    return SampledDocuments(tokens, topics, places, names, start)
+
+
+def held(docs, engine=None, size=None):
+    """Documents in shards, which share their memory where steps run in this process; all are in play."""
+    ranges = shard_ranges(lambda: [np.diff(docs.tokens.starts)])
+    homes = [ReadyHome(i, part_of(docs, first, last)) for i, (first, last, _) in enumerate(ranges)]
+    if len(homes) == 1:
+        homes = [ReadyHome(0, docs)]
+    engine = Threads(1) if engine is None else engine
+    return HeldDocuments(engine.hold(homes), ranges, len(docs) if size is None else size)
+
+
+def everything(chain):
+    """The documents of a chain that is held in one shard of this process."""
+    (docs,) = chain.docs.held.shards
+    return docs
+
+
+def saved(run):
+    """All that a run goes on from, its documents too."""
+    return deepcopy((*run.stored(), everything(run.chain)))
+
+
+def go_on(run, kept):
+    """Bring a run to where another was saved."""
+    numbers, tensors, docs = deepcopy(kept)
+    run.restore(numbers, tensors)
+    run.chain.docs.held.shards = [docs]
+
+
+def new_chain(weights, counts, n_topics, prior=0.05, seed=0, engine=None, **given):
     """A chain of all documents before its first sweep."""
     tokens = Tokens.of(counts)
     state = State(TopicCounts.empty(tokens.n_terms, n_topics, prior), weights.start(n_topics, n_topics), n_topics)
     docs = SampledDocuments.new(tokens, weights.documents(state, tokens.n_docs), np.arange(tokens.n_docs))
-    return Chain(state, docs, weights, seed, len(docs), **given)
+    return Chain(state, held(docs, engine), weights, seed, **given)
 
 
 def tell(state, docs):

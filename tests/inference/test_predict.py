@@ -191,7 +191,7 @@ def test_a_drawn_likelihood_of_a_sharp_posterior_is_the_plug_in(kind):
         sharp = VariationalPosterior((posterior.statistics + 1) * np.float32(sharpness), 0.1, posterior.weights)
         sharp.first_beliefs = lambda *_, found=documents: found
         with Threads(1) as threads:
-            plug_in = log_likelihood(sharp.topic_word(), proportions(sharp, counts), hidden, threads)
+            plug_in = log_likelihood(sharp.topic_word(), sharp.weights.proportions(documents), hidden, threads)
             gaps.append(np.abs(drawn(sharp, counts, hidden, 5, 10, threads) - plug_in).max())
     assert gaps[0] > 0.1
     assert gaps[1] < 0.1

@@ -10,9 +10,10 @@ import numpy as np
 from numba.extending import overload
 
 from diln.engine.compile import OPTIONS
+from diln.engine.threads import cut
 from diln.inference.posterior import Inferred
 from diln.inference.sampling.fold_in import fold_in
-from diln.inference.sampling.token_step import draw_given
+from diln.inference.sampling.token_step import TokenDrawing, draw_shard
 from diln.inference.sampling.tokens import count_topics, open_document
 from diln.inference.stats import Stats, TopicColumns, padded
 from diln.inference.variational.documents import Limits
@@ -56,6 +57,7 @@ class EvenState(WeightState):
 @dataclass(frozen=True, slots=True)
 class EvenDraws(WeightDraws):
     states: ClassVar = (EvenState,)
+    places: ClassVar = (Nowhere,)
     learned: ClassVar[bool] = False
 
     def start(self, n_topics, width):
@@ -70,9 +72,21 @@ class EvenDraws(WeightDraws):
     def gather(self, state, docs, found, sweep):
         return Stats()
 
-    def visit(self, state, docs, key, draws, burn, engine):
-        drawn = [(draw_given(state, docs, key_of(*key, i), engine).score, docs.topics.copy()) for i in range(draws)]
-        return Visited(np.array([topics for _, topics in drawn[burn:]]), sum(s for s, _ in drawn[burn:]), Stats())
+    def visiting(self, state, key, draws, burn):
+        known = state.weights.record(state.width), state.counts.record
+        return [TokenDrawing(*known, key_of(*key, i)) for i in range(draws)], burn
+
+    def visit(self, given, docs, size, engine):
+        shards, (draws, burn) = [docs.shard(*one) for one in cut(len(docs), size)], given
+        drawn = []
+        for draw in draws:
+            scores = [one.score for one in engine.map(draw_shard, shards, draw)]
+            drawn.append([(shard.topics.copy(), score) for shard, score in zip(shards, scores, strict=True)])
+        return list(zip(*drawn[burn:], strict=True))
+
+    def visited(self, state, found):
+        late = np.hstack([np.array([topics for topics, _ in piece]) for piece in found])
+        return Visited(late, sum(score for piece in found for _, score in piece), Stats())
 
     def learn(self, state, sums):
         pass

@@ -12,7 +12,8 @@ from killing import begin, beside, complete, differences, killed_and_resumed, pl
 from diln.cli.fit import beside as said_to_be
 from diln.corpus import Corpus
 from diln.errors import DilnWarning, StoreError
-from diln.models import checkpoints, fitting
+from diln.inference.sampling import documents
+from diln.models import checkpoints, fitting, parameters
 from diln.models.checkpoints import CHECKPOINT, Checkpoints, fingerprint
 from diln.models.counts import CorpusRows, MatrixRows, as_rows
 from diln.models.files import read_model
@@ -48,8 +49,9 @@ def test_a_fit_killed_at_random_moments_ends_in_the_same_bits(learning, kills, c
 
 
 def test_a_fit_killed_as_it_writes_a_checkpoint_has_the_last_one(corpus, whole, tmp_path):
-    # Four syncs to a checkpoint: tensors, terms, manifest, folder. The number of jobs may be another each time.
-    for sync, jobs, found in ((6, "1", "sweep 1"), (5, "2", "sweep 2"), (11, "1", "sweep 4")):
+    # Six syncs to a checkpoint: tensors, terms, the shard and its folder, the manifest and its folder. The number of
+    # jobs may be another each time.
+    for sync, jobs, found in ((9, "1", "sweep 1"), (7, "2", "sweep 2"), (16, "1", "sweep 4")):
         process = begin(corpus, tmp_path / "model", "batch", *EVERY_SWEEP, "--resume", "--jobs", jobs, die=sync)
         _, printed = process.communicate(timeout=120)
         assert process.returncode == -signal.SIGKILL, printed
@@ -198,10 +200,10 @@ def test_the_same_documents_are_known_in_any_form(rows):
     assert fingerprint(parameters_of("DILN", {**QUICK, "n_jobs": 2, "verbose": 1}), rows, terms) == found
 
 
-@pytest.mark.parametrize("part", ["manifest.json", "tensors.safetensors", "terms.json"])
+@pytest.mark.parametrize("part", ["manifest.json", "tensors.safetensors", "terms.json", "shards/0"])
 def test_a_damaged_checkpoint_is_named(part, rows, tmp_path):
     directory = stopped(rows, tmp_path / "c").directory
-    victim = next(path for path in directory.iterdir() if path.name.endswith(part))
+    victim = next(path for path in directory.rglob("*") if path.as_posix().endswith(part))
     data = bytearray(victim.read_bytes())
     data[len(data) // 2] ^= 1
     victim.write_bytes(data)
@@ -209,6 +211,28 @@ def test_a_damaged_checkpoint_is_named(part, rows, tmp_path):
         resumed(rows, tmp_path / "c")
     anew = stopped(rows, tmp_path / "c")  # writes over it
     assert read_model(anew.directory, CHECKPOINT).content["phase"] == "chain"
+
+
+def test_a_shard_that_is_missing_or_one_too_many_is_named(rows, tmp_path):
+    directory = stopped(rows, tmp_path / "c").directory
+    next(directory.glob("*-shards/0")).unlink()
+    with pytest.raises(StoreError, match=r"shards/0: the file is missing; the checkpoint is damaged: begin anew"):
+        resumed(rows, tmp_path / "c")
+
+
+@pytest.mark.parametrize("kind", ["DILN", "HDP", "CTM"])
+@pytest.mark.parametrize("learning", ["batch", "grow"])
+def test_a_fit_of_several_shards_goes_on_with_any_number_of_jobs(kind, learning, rows, tmp_path, monkeypatch):
+    monkeypatch.setattr(documents, "SHARD", int(rows.n_tokens) // 6)
+    monkeypatch.setattr(parameters, "STAGES", ((20, 60), (40, 20)))
+    given = {"learning_method": learning, "n_jobs": 2}
+    terms = [f"t{i}" for i in range(rows.n_terms)]
+    one = fitting.fit(parameters_of(kind, {**QUICK, **given, "n_jobs": 1}), rows, terms)
+    directory = stopped(rows, tmp_path / "c", kind, 6, **given).directory
+    assert len(list(directory.glob("*-shards/*"))) == 8
+    other = resumed(rows, tmp_path / "c", kind, **given)
+    for name, tensor in one.posterior.tensors().items():
+        assert np.array_equal(tensor, other.posterior.tensors()[name]), name
 
 
 def test_a_full_disk_is_a_warning_and_the_fit_goes_on(rows, tmp_path, monkeypatch):
@@ -230,7 +254,7 @@ def test_a_full_disk_is_a_warning_and_the_fit_goes_on(rows, tmp_path, monkeypatc
         fitted = fitting.fit(parameters_of("DILN", QUICK), rows, terms, None, kept)
     assert fitted.passes == calls == QUICK["max_iter"]
     assert read_model(kept.directory, CHECKPOINT).content["chain"]["run"]["number"] == 3
-    assert len(list(kept.directory.iterdir())) == 4
+    assert len(list(kept.directory.iterdir())) == 5  # manifest, lock, tensors, terms, shards
 
 
 def test_what_is_not_a_checkpoint_is_neither_written_over_nor_removed(rows, tmp_path):

@@ -332,16 +332,18 @@ def test_a_learned_dirichlet_prior_follows_the_weights(inference, corpus):
 def test_progress_is_written_to_the_error_stream(corpus, capsys):
     variational(HDP, verbose=1, max_iter=2, evaluate_every=1).fit(corpus)
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 2
-    assert lines[1].startswith("pass 2, 300 documents, ")
-    assert "bound" in lines[1]
-    assert "perplexity" in lines[1]
+    assert len(lines) == 3
+    assert lines[0].startswith("learning: batch")
+    assert lines[2].startswith("pass 2, 300 documents, ")
+    assert "bound" in lines[2]
+    assert "perplexity" in lines[2]
     small(HDP, verbose=1, max_iter=2).fit(corpus)
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 2
-    assert lines[1].startswith("pass 2, 300 documents, ")
-    assert "score -" in lines[1]
-    assert "1 states averaged" in lines[1]
+    assert len(lines) == 3
+    assert lines[0].startswith("learning: batch")
+    assert lines[2].startswith("pass 2, 300 documents, ")
+    assert "score -" in lines[2]
+    assert "1 states averaged" in lines[2]
 
 
 @pytest.mark.parametrize("model", MODELS)

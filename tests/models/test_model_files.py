@@ -24,7 +24,7 @@ import diln.models.files
 from diln.corpus import Corpus
 from diln.errors import StoreError
 from diln.files import write_manifest
-from diln.models.files import read_model, write_model
+from diln.models.files import MODEL, read_model, write_model
 
 CONTENT = {
     "class": "DILN",
@@ -358,9 +358,10 @@ class TestDamage:
     def test_a_newer_format_is_told_from_a_damaged_one(self, stored):
         content = json.loads((stored / "manifest.json").read_text())
         del content["checksum"]
-        write_manifest(stored, {**content, "schema": 3})
-        self.read_fails(stored, "has format 3, which diln", "does not know", "install a newer diln")
-        write_manifest(stored, {**content, "schema": 3, "versions": {"diln": "99.1"}})
+        newer = MODEL.schema + 1
+        write_manifest(stored, {**content, "schema": newer})
+        self.read_fails(stored, f"has format {newer}, which diln", "does not know", "install a newer diln")
+        write_manifest(stored, {**content, "schema": newer, "versions": {"diln": "99.1"}})
         self.read_fails(stored, "it was written by diln 99.1: install diln 99.1 or later")
 
     def test_what_is_no_model_is_called_so(self, tmp_path):

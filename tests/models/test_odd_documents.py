@@ -183,7 +183,7 @@ def test_parameters_that_make_no_sense_are_refused_by_name(name, value):
     ],
 )  # fmt: skip
 def test_a_model_that_no_machine_holds_is_refused_before_memory_is_taken(model, inference, given, monkeypatch):
-    monkeypatch.setattr("diln.models.size.memory", lambda: 16e9)
+    monkeypatch.setattr("diln.models.size.total", lambda: 16e9)
     learning = {"learning_method": "online"} if model is DILN else {}
     for door in ("fit", "partial_fit"):
         with pytest.raises(

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from diln import DILN, HDP, LDA, Sampling, simulate
-from diln.models import parameters, sampling
+from diln.errors import DilnWarning
+from diln.models import choice, memory, parameters, sampling
 
 # What counts as found is the rule of the benchmark, which runs over more seeds.
 _spec = importlib.util.spec_from_file_location(
@@ -176,12 +177,15 @@ def test_auto_grows_where_there_are_many_documents_and_steps_where_tokens_do_not
     monkeypatch.setattr(sampling, "CHAIN_DOCS", 120)
     fit = HDP(8, random_state=0, max_iter=31).fit
     assert fit(small.corpus).learning_method_ == "batch"
-    monkeypatch.setattr(parameters, "GROWN", 300)
+    monkeypatch.setattr(choice, "GROWN", 300)
     grown = fit(small.corpus)
     assert grown.learning_method_ == "grow"
     assert [entry["documents"] for entry in grown.history_[:7]] == [80, 160, 240, 400, 560, 720, 1120]
-    monkeypatch.setattr(parameters, "IN_MEMORY", 1000)
-    assert HDP(8, random_state=0, max_iter=1).fit(small.corpus).learning_method_ == "online"
+    monkeypatch.setattr(choice, "IN_MEMORY", 1000)
+    assert fit(small.corpus).learning_method_ == "grow"  # there is memory for them
+    monkeypatch.setattr(memory, "total", lambda: 1000.0)
+    with pytest.warns(DilnWarning, match=r"^learning: online, for there are more than 0 million tokens, which would"):
+        assert HDP(8, random_state=0, max_iter=1).fit(small.corpus).learning_method_ == "online"
 
 
 def test_max_time_ends_a_fit_with_what_it_has(small):
@@ -308,7 +312,7 @@ def test_a_chain_that_starts_from_a_model_starts_near_it(small):
 def stages(monkeypatch):
     """Growing, on a few hundred documents."""
     monkeypatch.setattr(parameters, "STAGES", ((40, 20), (120, 8)))
-    monkeypatch.setattr("diln.inference.sampling.token_step.BLOCK", 1500)
+    monkeypatch.setattr("diln.inference.sampling.documents.SHARD", 1500)
 
 
 def held(model):
@@ -382,7 +386,7 @@ def test_an_error_in_a_block_is_raised_on_any_number_of_threads(small, monkeypat
     def failing(*given, **told):
         raise MemoryError
 
-    monkeypatch.setattr("diln.inference.sampling.token_step.BLOCK", 1500)
+    monkeypatch.setattr("diln.inference.sampling.documents.SHARD", 1500)
     monkeypatch.setattr("diln.inference.sampling.token_step.draw_shard", failing)
     with pytest.raises(MemoryError):
         HDP(5, n_jobs=2).fit(small.corpus)

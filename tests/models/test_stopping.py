@@ -78,7 +78,7 @@ def stopped(process: subprocess.Popen, model: Path, number: signal.Signals) -> t
 def check_model(fitted: Fitted, rows: CorpusRows) -> None:
     """Raise if a model could not be used."""
     with Threads(1) as engine:
-        proportions = fitted.transform(rows.everything(), engine)
+        proportions = fitted.infer(rows.everything(), engine).proportions
     assert np.isfinite(fitted.topic_word).all()
     np.testing.assert_allclose(proportions.sum(axis=1), 1)
     assert fitted.n_topics >= 1

@@ -97,6 +97,7 @@ def estimators() -> dict[str, Any]:
         "ctm-chains": diln.CTM(3, **few, inference=sampling(n_chains=2, keep_states=1)),
         "ctm-variational": diln.CTM(3, **passes),
         "ctm-more": diln.CTM(3, **few),
+        "hdp-updated": diln.HDP(3, **few),
     }
 
 
@@ -108,6 +109,8 @@ def make_models(folder: Path, corpus: diln.Corpus) -> None:
         model.fit(frame if kind == "frame" else corpus)
         if kind == "more":
             model.partial_fit(corpus[:5])
+        if kind == "updated":
+            model.update(["violin zither zither lute", "lute zither cello", "cello mandola"], min_docs=2)
         model.save(folder / name)
 
 

@@ -11,6 +11,7 @@ from make import HERE
 
 import diln
 from diln import fields
+from diln.analysis.index import layout as index_layout
 from diln.corpus import layout as corpus_layout
 from diln.corpus.watch import Tally
 from diln.files import frame as files
@@ -63,7 +64,7 @@ def test_the_tables_of_the_page_are_what_is_declared(tables):
 def test_every_declared_record_is_on_the_page(tables):
     declared = [
         record
-        for module in (layout, frame, corpus_layout, files)
+        for module in (layout, frame, corpus_layout, index_layout, files)
         for record in vars(module).values()
         if isinstance(record, tuple) and record and isinstance(record[0], fields.Field | fields.Tensor)
     ]

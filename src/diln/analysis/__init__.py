@@ -1,5 +1,8 @@
 """What a fitted model says: its topics, which of them go together, and how good all that is."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from diln.analysis.assess import Quality, TopicQuality, qualities, quality
 from diln.analysis.coherence import Together, count_together, npmi, umass
 from diln.analysis.completion import Completed, Difference, compare_completions, complete
@@ -7,16 +10,75 @@ from diln.analysis.correlation_agreement import CorrelationAgreement, compare_co
 from diln.analysis.correlations import Correlations, Pair, correlated_pairs
 from diln.analysis.distinct import diversity, effective_topics, exclusivity
 from diln.analysis.documents import DocumentTopics, TopicShare, document_topics, topic_documents
+from diln.analysis.edits import Change, Edits, ThemeLabel
 from diln.analysis.inputs import in_use
 from diln.analysis.matching import Match, Matching, match_topics
+from diln.analysis.records import Records
 from diln.analysis.repeats import Repeat, Stability, stability
 from diln.analysis.topics import Topic, largest_topics
 from diln.analysis.training import TrainedOn, trained_on
 
+if TYPE_CHECKING:
+    from diln.analysis.atlas import Atlas
+    from diln.analysis.changes import ModelDiff, PairChange, TopicChange, diff
+    from diln.analysis.groups import GroupCell, GroupLabel, Groups
+    from diln.analysis.index import Index
+    from diln.analysis.listing import DocumentInfo, Listing, Neighbour
+    from diln.analysis.pair_matrix import PairMatrix
+    from diln.analysis.reading import Reading, Token
+    from diln.analysis.summary import Summary
+    from diln.analysis.themes import Theme, Themes, Tree
+    from diln.analysis.topic_infos import TopicInfo
+    from diln.analysis.topic_map import MapPoint, TopicMap
+    from diln.analysis.trends import Series, Trends
+    from diln.analysis.typical import Typical
+    from diln.analysis.words import Word, WordTopic
+
 __all__ = [
-    "Completed", "CorrelationAgreement", "Correlations", "Difference", "DocumentTopics", "Match", "Matching", "Pair",
-    "Quality", "Repeat", "Stability", "Together", "Topic", "TopicQuality", "TopicShare", "TrainedOn",
-    "compare_completions", "compare_correlations", "complete", "correlated_pairs", "count_together", "diversity",
-    "document_topics", "effective_topics", "exclusivity", "in_use", "largest_topics", "match_topics", "npmi",
-    "qualities", "quality", "stability", "topic_documents", "trained_on", "umass",
+    "Atlas", "Change", "Completed", "CorrelationAgreement", "Correlations", "Difference", "DocumentInfo",
+    "DocumentTopics", "Edits", "GroupCell", "GroupLabel", "Groups", "Index", "Listing", "MapPoint", "Match",
+    "Matching", "ModelDiff", "Neighbour", "Pair", "PairChange", "PairMatrix", "Quality", "Reading", "Records",
+    "Repeat", "Series", "Stability", "Summary", "Theme", "ThemeLabel", "Themes", "Together", "Token", "Topic",
+    "TopicChange", "TopicInfo", "TopicMap", "TopicQuality", "TopicShare", "TrainedOn", "Tree", "Trends", "Typical",
+    "Word", "WordTopic", "compare_completions", "compare_correlations", "complete", "correlated_pairs",
+    "count_together", "diff", "diversity", "document_topics", "effective_topics", "exclusivity", "in_use",
+    "largest_topics", "match_topics", "npmi", "qualities", "quality", "stability", "topic_documents", "trained_on",
+    "umass",
 ]  # fmt: skip
+
+_HOMES = {
+    "Atlas": "diln.analysis.atlas",
+    "ModelDiff": "diln.analysis.changes",
+    "PairChange": "diln.analysis.changes",
+    "TopicChange": "diln.analysis.changes",
+    "diff": "diln.analysis.changes",
+    "DocumentInfo": "diln.analysis.listing",
+    "GroupCell": "diln.analysis.groups",
+    "GroupLabel": "diln.analysis.groups",
+    "Groups": "diln.analysis.groups",
+    "Index": "diln.analysis.index",
+    "Listing": "diln.analysis.listing",
+    "MapPoint": "diln.analysis.topic_map",
+    "Neighbour": "diln.analysis.listing",
+    "PairMatrix": "diln.analysis.pair_matrix",
+    "Reading": "diln.analysis.reading",
+    "Series": "diln.analysis.trends",
+    "Summary": "diln.analysis.summary",
+    "Theme": "diln.analysis.themes",
+    "Themes": "diln.analysis.themes",
+    "Token": "diln.analysis.reading",
+    "TopicInfo": "diln.analysis.topic_infos",
+    "TopicMap": "diln.analysis.topic_map",
+    "Tree": "diln.analysis.themes",
+    "Trends": "diln.analysis.trends",
+    "Typical": "diln.analysis.typical",
+    "Word": "diln.analysis.words",
+    "WordTopic": "diln.analysis.words",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import the Atlas and what goes with it only when it is asked for: commands that need none stay quick."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'diln.analysis' has no attribute {name!r}")

@@ -15,6 +15,7 @@ from diln.models.fitted import Fitted
 if TYPE_CHECKING:
     from diln.corpus import Corpus
     from diln.corpus.watch import Watch
+    from diln.engine.base import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,9 @@ class Quality:
         return {**asdict(self), "n_topics": len(self.topics)}
 
 
-def quality(model: Model, corpus: "Corpus", n_words: int = 10, watch: "Watch | None" = None) -> Quality:
+def quality(
+    model: Model, corpus: "Corpus", n_words: int = 10, watch: "Watch | None" = None, engine: "Engine | None" = None
+) -> Quality:
     """Measure the topics in use of a model by their most probable words.
 
     Parameters
@@ -102,17 +105,23 @@ def quality(model: Model, corpus: "Corpus", n_words: int = 10, watch: "Watch | N
         Number of words for each topic.
     watch : Watch, optional
         Is notified of progress.
+    engine : Dask, optional
+        Where to count words. Default: where the model's fits run.
 
     Returns
     -------
     Quality
         Means over all topics in use, and numbers for each topic.
     """
-    return qualities([model], corpus, n_words, watch)[0]
+    return qualities([model], corpus, n_words, watch, engine)[0]
 
 
 def qualities(
-    models: Sequence[Model], corpus: "Corpus", n_words: int = 10, watch: "Watch | None" = None
+    models: Sequence[Model],
+    corpus: "Corpus",
+    n_words: int = 10,
+    watch: "Watch | None" = None,
+    engine: "Engine | None" = None,
 ) -> list[Quality]:
     """Measure several models, going through the corpus once.
 
@@ -126,6 +135,8 @@ def qualities(
         See ``quality``.
     watch : Watch, optional
         See ``quality``.
+    engine : Dask, optional
+        See ``quality``; default: that of the first model that has one.
 
     Returns
     -------
@@ -136,7 +147,9 @@ def qualities(
     for fitted in every:
         used_topics(fitted)  # raises if there is none, before the long work
     topics = [largest_topics(fitted, n_words=n_words) for fitted in every]
-    counted = iter(count_together(corpus, [topic.words for some in topics for topic in some], watch))
+    if engine is None:
+        engine = next((one for model in models if (one := getattr(model, "engine", None)) is not None), None)
+    counted = iter(count_together(corpus, [topic.words for some in topics for topic in some], watch, engine))
     return [
         _quality(fitted, some, [next(counted) for _ in some], n_words)
         for fitted, some in zip(every, topics, strict=True)

@@ -2,21 +2,27 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from diln.corpus import Corpus
+from diln.engine.base import Engine
 from diln.engine.threads import cut
 from diln.errors import check_kind
+from diln.inference.data import Batch
+from diln.models.batches import RowsBatch
 from diln.models.checks import check_number
+from diln.models.counts import CorpusRows
+from diln.models.fitting import engine_or_threads
 
 if TYPE_CHECKING:
     from diln.corpus.watch import Watch
 
-MOST_DOCUMENTS = 8192  # in memory
+MOST_DOCUMENTS = 8192  # in memory, and at most 65,535
 ENTRIES = 1 << 24  # of words in documents that are in memory at once
 
 Counts = NDArray[np.int64]
@@ -51,7 +57,9 @@ class Together:
         return len(self.words) * (len(self.words) - 1) // 2
 
 
-def count_together(corpus: Corpus, topics: Sequence[Sequence[str]], watch: "Watch | None" = None) -> list[Together]:
+def count_together(
+    corpus: Corpus, topics: Sequence[Sequence[str]], watch: "Watch | None" = None, engine: Engine | None = None
+) -> list[Together]:
     """Count, for each of several lists of words, the documents that contain each pair of its words.
 
     Reads the corpus once, some thousand documents at a time. Apart from these only the counts are in memory,
@@ -66,6 +74,8 @@ def count_together(corpus: Corpus, topics: Sequence[Sequence[str]], watch: "Watc
         counts once.
     watch : Watch, optional
         Is notified of progress.
+    engine : Dask, optional
+        Where to count, if not in this process.
 
     Returns
     -------
@@ -82,17 +92,40 @@ def count_together(corpus: Corpus, topics: Sequence[Sequence[str]], watch: "Watc
     known = [[word for word in words if word in places] for words in given]
     needed = np.unique(np.array([places[word] for words in known for word in words], np.int64))
     columns = [np.searchsorted(needed, [places[word] for word in words]) for words in known]
-    totals = [np.zeros((len(words), len(words)), np.int64) for words in known]
-    for first, last in cut(len(corpus), min(MOST_DOCUMENTS, 1 + ENTRIES // max(len(needed), 1))):
-        present = _present(corpus.rows(np.arange(first, last)), needed)
-        for total, chosen in zip(totals, columns, strict=True):
-            some = present[chosen]
-            total += (some @ some.T).astype(np.int64)
-        if watch is not None:
-            watch.step(last, len(corpus), last)
-    return [
-        _found(words, total, len(every), len(corpus)) for words, total, every in zip(known, totals, given, strict=True)
-    ]
+    totals = iter(_summed(corpus, Columns(needed, columns), watch, engine))
+    return [_found(words, next(totals), len(every), len(corpus)) for words, every in zip(known, given, strict=True)]
+
+
+class Columns(NamedTuple):
+    """Terms that are looked for, and for each list of words which of them it has."""
+
+    needed: Counts
+    lists: list[Counts]
+
+
+def _summed(corpus: Corpus, columns: Columns, watch: "Watch | None", engine: Engine | None) -> list[Counts]:
+    """For each list, documents with both of two words."""
+    ranges = cut(len(corpus), min(MOST_DOCUMENTS, 1 + ENTRIES // max(len(columns.needed), 1)))
+    rows, sizes = CorpusRows(corpus), [len(chosen) for chosen in columns.lists]
+    total = np.zeros(sum(size * size for size in sizes), np.int64)
+    with engine_or_threads(engine, 1) as running:
+        found = running.each(step_together, [RowsBatch(rows, range(*one)) for one in ranges], columns)
+        for (_, last), counted in zip(ranges, found, strict=True):
+            total += counted
+            if watch is not None:
+                watch.step(last, len(corpus), last)
+    ends = [0, *accumulate(size * size for size in sizes)]
+    return [total[end - size * size : end].reshape(size, size) for end, size in zip(ends[1:], sizes, strict=True)]
+
+
+def step_together(part: Batch, columns: Columns, engine: Engine) -> NDArray[np.uint16]:
+    """Documents of a part that have both of two words, of each list one after the other."""
+    present = _present(part.counts(), columns.needed)
+    found = [np.zeros(0, np.uint16)]
+    for chosen in columns.lists:
+        some = present[chosen]
+        found.append((some @ some.T).astype(np.uint16).ravel())
+    return np.concatenate(found)
 
 
 def npmi(together: Together) -> float:

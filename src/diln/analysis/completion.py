@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from diln.analysis.inputs import Model, fitted_of
+from diln.analysis.inputs import Model, fitted_of, running
 from diln.corpus.sound import sound_rows
-from diln.engine.threads import Threads
+from diln.engine.base import Engine
 from diln.errors import check_kind
+from diln.models.batches import HalvesPart, halves_in_parts, pairs_in_parts
 from diln.models.checks import check_whole
-from diln.models.counts import Halves, MatrixRows, Rows, as_rows, check_smallest, halves_in_parts, pairs_in_parts
+from diln.models.counts import MatrixRows, Rows, as_rows, check_smallest
 from diln.models.fitted import MOST_DRAWS, Fitted
 
 Floats = NDArray[np.float64]
@@ -105,7 +106,14 @@ class Difference:
         return {name: getattr(self, name) for name in names}
 
 
-def complete(model: Model, observed: Any, held_out: Any, n_jobs: int = 1, n_draws: int | None = None) -> Completed:
+def complete(
+    model: Model,
+    observed: Any,
+    held_out: Any,
+    n_jobs: int = 1,
+    n_draws: int | None = None,
+    engine: Engine | None = None,
+) -> Completed:
     """Have a model predict documents' held-out counts, given their observed ones.
 
     Parameters
@@ -119,6 +127,8 @@ def complete(model: Model, observed: Any, held_out: Any, n_jobs: int = 1, n_draw
     n_draws : int, optional
         Average each document's probability over this many draws from the posterior, instead of using the expected
         topics and proportions. For a model fitted by sampling, the draws are the states that were kept.
+    engine : Dask, optional
+        Where to do it, if not on threads. Default: where the model's fits run.
 
     Returns
     -------
@@ -131,14 +141,15 @@ def complete(model: Model, observed: Any, held_out: Any, n_jobs: int = 1, n_draw
     parts = [as_rows(sound_rows(X, name)) for name, X in (("observed", observed), ("held_out", held_out))]
     for part in parts:
         check_smallest(part, fitted.kind)
-    return _completed(fitted, pairs_in_parts(*map(MatrixRows, parts)), n_jobs, n_draws)
+    with running(model, n_jobs, engine) as where:
+        return _completed(fitted, pairs_in_parts(*map(MatrixRows, parts)), where, n_draws)
 
 
 def complete_halves(
     fitted: Fitted,
     rows: Rows,
-    seed: int = 0,
-    n_jobs: int = 1,
+    seed: int,
+    engine: Engine,
     n_draws: int | None = None,
     step: Callable[[int], None] = lambda _: None,
 ) -> Completed:
@@ -146,22 +157,21 @@ def complete_halves(
 
     ``step`` is told now and then how many documents are done.
     """
-    return _completed(fitted, halves_in_parts(rows, seed), n_jobs, n_draws, step)
+    return _completed(fitted, halves_in_parts(rows, seed), engine, n_draws, step)
 
 
 def _completed(
     fitted: Fitted,
-    parts: Iterable[Halves],
-    n_jobs: int,
+    parts: Iterable[HalvesPart],
+    engine: Engine,
     n_draws: int | None,
     step: Callable[[int], None] = lambda _: None,
 ) -> Completed:
     found, done = [], 0
-    with Threads(n_jobs) as threads:
-        for part in fitted.completed(parts, threads, n_draws):
-            found.append(part)
-            done += len(part[1])
-            step(done)
+    for part in fitted.completed(parts, engine, n_draws):
+        found.append(part)
+        done += len(part[1])
+        step(done)
     values = np.concatenate([np.zeros(0), *(values for values, _ in found)])
     tokens = np.concatenate([np.zeros(0), *(tokens for _, tokens in found)])
     if not tokens.any():

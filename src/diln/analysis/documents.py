@@ -1,16 +1,22 @@
 """What documents are about: the largest topics of each, and the documents with most of a topic."""
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.analysis.inputs import Model, fitted_of
-from diln.analysis.topics import largest_topics
+from diln.analysis.edit_files import folded
+from diln.analysis.edits import Edits
+from diln.analysis.folding import Folding
+from diln.analysis.inputs import Model, fitted_of, running
+from diln.analysis.records import Record
+from diln.analysis.topics import edited_topics
 from diln.corpus import Corpus
-from diln.engine.threads import Threads, cut
+from diln.engine.base import Engine
+from diln.engine.threads import cut
 from diln.errors import brief
 from diln.models.checks import check_number, check_whole
 from diln.models.counts import PART, Rows, aligned
@@ -20,10 +26,11 @@ if TYPE_CHECKING:
     from diln.corpus.watch import Watch
 
 Words = dict[int, tuple[str, ...]]  # the first words of each topic
+Where = AbstractContextManager[Engine]
 
 
 @dataclass(frozen=True, slots=True)
-class TopicShare:
+class TopicShare(Record):
     """A topic of a document.
 
     Attributes
@@ -42,7 +49,7 @@ class TopicShare:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentTopics:
+class DocumentTopics(Record):
     """A document and its largest topics.
 
     Attributes
@@ -85,6 +92,8 @@ def document_topics(
     n_words: int = 5,
     n_jobs: int = 1,
     watch: "Watch | None" = None,
+    edits: Edits | None = None,
+    engine: Engine | None = None,
 ) -> Iterator[DocumentTopics]:
     """The largest topics of each document, in the order of the corpus.
 
@@ -104,13 +113,18 @@ def document_topics(
         Number of threads; -1 uses all cores. The result is the same for any number.
     watch : Watch, optional
         Is notified of progress.
+    edits : Edits, optional
+        Topics that are merged or hidden.
+    engine : Dask, optional
+        Where to infer documents, if not on threads. Default: where the model's fits run.
 
     Yields
     ------
     DocumentTopics
     """
     fitted, rows = _checked(model, corpus, n_topics, n_words)
-    return _in_order(fitted, corpus, rows, n_topics, n_words, n_jobs, watch)
+    where = running(model, n_jobs, engine)
+    return _in_order(folded(fitted, edits), corpus, rows, n_topics, n_words, where, watch)
 
 
 def topic_documents(
@@ -124,6 +138,8 @@ def topic_documents(
     min_share: float = 0.0,
     n_jobs: int = 1,
     watch: "Watch | None" = None,
+    edits: Edits | None = None,
+    engine: Engine | None = None,
 ) -> Iterator[DocumentTopics]:
     """The documents with the largest share of a topic, in descending order.
 
@@ -149,6 +165,10 @@ def topic_documents(
         Number of threads; -1 uses all cores. The result is the same for any number.
     watch : Watch, optional
         Is notified of progress.
+    edits : Edits, optional
+        Topics that are merged or hidden.
+    engine : Dask, optional
+        Where to infer documents, if not on threads. Default: where the model's fits run.
 
     Yields
     ------
@@ -162,12 +182,15 @@ def topic_documents(
     if n_docs is not None:
         check_whole("n_docs", n_docs, 1, ", or None for all")
     check_number("min_share", min_share, 0, 1)
-    parts = [found for _, found in _found(fitted, rows, n_topics, n_jobs, watch, topic)]
+    folding = folded(fitted, edits)
+    asked = int(folding.target[topic])
+    where = running(model, n_jobs, engine)
+    parts = [found for _, found in _found(folding, rows, n_topics, where, watch, asked)]
     every = _Found(*map(np.concatenate, zip(*parts, strict=True)))
     share = np.asarray(every.share)
     kept = np.flatnonzero((every.tokens > 0) & (share >= min_share))
     order = kept[np.argsort(-share[kept], kind="stable")][:n_docs]
-    return _records(corpus, order, every, _words(fitted, n_words))
+    return _records(corpus, order, every, _words(folding, n_words))
 
 
 def _checked(model: Model, corpus: Corpus, n_topics: int, n_words: int) -> tuple[Fitted, Rows]:
@@ -182,23 +205,24 @@ def _checked(model: Model, corpus: Corpus, n_topics: int, n_words: int) -> tuple
 
 
 def _in_order(
-    fitted: Fitted, corpus: Corpus, rows: Rows, n_topics: int, n_words: int, n_jobs: int, watch: "Watch | None"
+    folding: Folding, corpus: Corpus, rows: Rows, n_topics: int, n_words: int, where: Where, watch: "Watch | None"
 ) -> Iterator[DocumentTopics]:
-    words = _words(fitted, n_words)
-    for first, found in _found(fitted, rows, n_topics, n_jobs, watch):
+    words = _words(folding, n_words)
+    for first, found in _found(folding, rows, n_topics, where, watch):
         size = len(found.tokens)
         yield from _records(corpus[first : first + size], np.arange(size), found, words, first)
 
 
 def _found(
-    fitted: Fitted, rows: Rows, n_topics: int, n_jobs: int, watch: "Watch | None", topic: int | None = None
+    folding: Folding, rows: Rows, n_topics: int, where: Where, watch: "Watch | None", topic: int | None = None
 ) -> Iterator[tuple[int, _Found]]:
     """What is known of the documents, a part of them at a time, with the number of the first."""
-    with Threads(n_jobs) as threads:
-        for first, last, tokens, theta in fitted.transformed(rows, threads):
+    with where as engine:
+        for first, last, tokens, proportions in folding.fitted.transformed(rows, engine):
+            theta = folding.visible(proportions)
             largest = np.argsort(-theta, axis=1, kind="stable")[:, :n_topics]
             shares = np.take_along_axis(theta, largest, axis=1)
-            asked = None if topic is None else theta[:, topic].copy()
+            asked = None if topic is None else np.abs(theta[:, topic])
             yield first, _Found(tokens.astype(np.int64), largest.astype(np.int32), shares, asked)
             if watch is not None:
                 watch.step(last, rows.n_docs, last)
@@ -215,9 +239,9 @@ def _records(
         for row, name, title, date, label in fields:
             tokens, share = int(found.tokens[row]), None if found.share is None else float(found.share[row])
             pairs = zip(found.topics[row].tolist(), found.shares[row].tolist(), strict=True) if tokens else ()
-            topics = tuple(TopicShare(topic, size, words[topic]) for topic, size in pairs)
+            topics = tuple(TopicShare(topic, size, words[topic]) for topic, size in pairs if size >= 0)
             yield DocumentTopics(first + row, name, title, date, label, tokens, topics, share)
 
 
-def _words(fitted: Fitted, n_words: int) -> Words:
-    return {topic.id: topic.words for topic in largest_topics(fitted, n_words=n_words, unused=True)}
+def _words(folding: Folding, n_words: int) -> Words:
+    return {topic.id: topic.words for topic in edited_topics(folding, None, n_words, unused=True, hidden=True)}

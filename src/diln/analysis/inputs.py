@@ -1,12 +1,15 @@
 """Models as they are given to the analysis: fitted ones, or estimators that hold one."""
 
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from diln.engine.base import Engine
 from diln.inference import progress
 from diln.models.fitted import Fitted
+from diln.models.fitting import engine_or_threads
 
 
 class Estimator(Protocol):
@@ -29,6 +32,11 @@ def fitted_of(model: Model) -> Fitted:
     if hasattr(model, "fit"):
         raise ValueError(f"this {kind} is not fitted yet; call fit first")
     raise TypeError(f"a {kind} was given as a model; give a fitted estimator, or what diln.load reads")
+
+
+def running(model: Model, n_jobs: int, engine: Engine | None = None) -> AbstractContextManager[Engine]:
+    """Where what is asked of a model runs: on the engine given, on that of an estimator, or else on threads."""
+    return engine_or_threads(getattr(model, "engine", None) if engine is None else engine, n_jobs)
 
 
 def in_use(model: Model) -> NDArray[np.bool_]:

@@ -5,7 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.analysis.inputs import Model, fitted_of, in_use
+from diln.analysis.edit_files import folded
+from diln.analysis.edits import Edits
+from diln.analysis.folding import Folding
+from diln.analysis.html import Bar, Row, table
+from diln.analysis.inputs import Model, fitted_of
 from diln.models.checks import check_whole
 
 
@@ -25,6 +29,10 @@ class Topic:
         Probabilities of these words.
     found, n_chains : int or None
         Number of chains that found it (including the model itself), and number of chains; None for one chain.
+    label : str or None
+        The name that the user gave it, where edits are known.
+    merged : tuple of int
+        Numbers of the topics that were merged into it.
     """
 
     id: int
@@ -33,11 +41,31 @@ class Topic:
     probabilities: tuple[float, ...]
     found: int | None = None
     n_chains: int | None = None
+    label: str | None = None
+    merged: tuple[int, ...] = ()
+
+
+class TopicList(list[Topic]):
+    """Topics, which a notebook shows as a table."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        longest = max((topic.weight for topic in self), default=1.0)
+        rows: list[Row] = [
+            {"topic": one.id, "share": Bar(one.weight, longest), "words": ", ".join(one.words)} for one in self
+        ]
+        return table(rows)
 
 
 def largest_topics(
-    model: Model, n_topics: int | None = None, n_words: int = 10, *, unused: bool = False
-) -> list[Topic]:
+    model: Model,
+    n_topics: int | None = None,
+    n_words: int = 10,
+    *,
+    unused: bool = False,
+    edits: Edits | None = None,
+) -> TopicList:
     """The topics of a model, the largest first.
 
     Parameters
@@ -50,6 +78,8 @@ def largest_topics(
         Number of words for each topic.
     unused : bool
         Whether to include topics that are not in use (less than one in 500 tokens).
+    edits : Edits, optional
+        Names, merges and hidden topics.
 
     Returns
     -------
@@ -60,13 +90,30 @@ def largest_topics(
         if value is not None or name == "n_words":
             check_whole(name, value, 1)
     fitted = fitted_of(model)
-    weights, topics = fitted.topic_weights, fitted.topic_word
-    wanted = np.ones(len(weights), bool) if unused else in_use(fitted)
+    return edited_topics(folded(fitted, edits), n_topics, n_words, unused=unused)
+
+
+def edited_topics(
+    folding: Folding, n_topics: int | None, n_words: int, *, unused: bool = False, hidden: bool = False
+) -> TopicList:
+    """The topics as they are named and merged, the largest first; without hidden ones, unless they are asked for."""
+    fitted, edits, weights = folding.fitted, folding.edits, folding.shares
+    wanted = np.ones(len(weights), bool) if unused else folding.used
+    wanted = wanted & (folding.target == np.arange(len(weights)))
+    if not hidden:
+        wanted[sorted(edits.hidden)] = False
     order = [int(k) for k in np.argsort(-weights, kind="stable") if wanted[k]]
-    named = [_topic(k, float(weights[k]), topics[k], fitted.vocabulary, n_words) for k in order[:n_topics]]
+    named = TopicList(
+        replace(
+            _topic(k, float(weights[k]), folding.topic_word[k], fitted.vocabulary, n_words),
+            label=edits.labels.get(k), merged=folding.parts(k)[1:],
+        )
+        for k in order[:n_topics]
+    )  # fmt: skip
     if (agreement := fitted.agreement) is None:
         return named
-    return [replace(one, found=int(agreement.found[one.id]), n_chains=agreement.n_chains) for one in named]
+    found = {k: int(agreement.found[list(folding.parts(k))].min()) for k in order[:n_topics]}
+    return TopicList(replace(one, found=found[one.id], n_chains=agreement.n_chains) for one in named)
 
 
 def _topic(

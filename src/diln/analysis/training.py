@@ -3,11 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
-from diln.analysis.inputs import Model, fitted_of
+from diln.analysis.inputs import Model, fitted_of, running
 from diln.corpus import Corpus
 from diln.corpus.sound import sound_rows
-from diln.models.counts import PART, MatrixRows, Rows, aligned, as_rows, whole
+from diln.engine.base import Engine
+from diln.inference.data import Batch
+from diln.models.batches import in_parts
+from diln.models.counts import MatrixRows, Rows, aligned, as_rows, whole
 from diln.models.fitted import Fitted, check_terms
+from diln.models.trained import TrainingSketch
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +67,26 @@ def trained_on(model: Model, X: Any) -> TrainedOn | None:
     """
     fitted = fitted_of(model)
     if isinstance(X, Corpus):
-        return rows_trained_on(fitted, aligned(X, fitted.vocabulary))
+        with running(model, 1) as engine:
+            return rows_trained_on(fitted, aligned(X, fitted.vocabulary), engine)
     counts = as_rows(sound_rows(X, "X"))
     check_terms(counts, fitted.posterior)
-    return rows_trained_on(fitted, MatrixRows(as_rows(whole(counts)) if fitted.inference == "sampling" else counts))
+    rows = MatrixRows(as_rows(whole(counts)) if fitted.inference == "sampling" else counts)
+    with running(model, 1) as engine:
+        return rows_trained_on(fitted, rows, engine)
 
 
-def rows_trained_on(fitted: Fitted, rows: Rows) -> TrainedOn | None:
+def rows_trained_on(fitted: Fitted, rows: Rows, engine: Engine) -> TrainedOn | None:
     """The same of documents in the terms of the model."""
     sketch = fitted.trained
     if sketch is None:
         return None
-    n_docs, n_compared, n_found = 0, 0, 0
-    for part in rows.parts(PART):
-        compared, found = sketch.looked_up(part)
-        n_docs += int((part.indptr[1:] > part.indptr[:-1]).sum())
-        n_compared += compared
-        n_found += found
+    found = list(engine.each(step_look_up, in_parts(rows), sketch))
+    n_docs, n_compared, n_found = (sum(numbers) for numbers in zip(*found, strict=True)) if found else (0, 0, 0)
     return TrainedOn(n_docs, n_compared, n_found, sketch.complete)
+
+
+def step_look_up(part: Batch, sketch: TrainingSketch, engine: Engine) -> tuple[int, int, int]:
+    """Documents with a token, those of them that can be compared, and those that are found."""
+    counts = part.counts()
+    return int((counts.indptr[1:] > counts.indptr[:-1]).sum()), *sketch.looked_up(counts)

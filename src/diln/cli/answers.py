@@ -20,11 +20,16 @@ def topics_table(topics: Sequence["Topic"]) -> FileContent:
     chains = any(topic.found is not None for topic in topics)
     columns = [Column("topic", "whole"), Column("share", "number")]
     columns += [Column("found", "whole"), Column("chains", "whole")] if chains else []
-    rows = (
-        (topic.id, topic.weight, *((topic.found, topic.n_chains) if chains else ()), joined(topic.words))
-        for topic in topics
-    )
-    return [*columns, Column("words", "text")], in_parts(rows)
+    labels, merged = any(topic.label for topic in topics), any(topic.merged for topic in topics)
+    columns += [Column("label", "text")] if labels else []
+    columns += [Column("merged", "text")] if merged else []
+
+    def row(topic: "Topic") -> tuple[Any, ...]:
+        found = (topic.found, topic.n_chains) if chains else ()
+        own = (*((topic.label or "",) if labels else ()), *((" ".join(map(str, topic.merged)),) if merged else ()))
+        return (topic.id, topic.weight, *found, *own, joined(topic.words))
+
+    return [*columns, Column("words", "text")], in_parts(map(row, topics))
 
 
 def terms_table(topics: Sequence["Topic"]) -> FileContent:

@@ -14,6 +14,7 @@ from diln.cli.options import OUTPUT, Given, JobsOption, JsonOption, QuietOption,
 from diln.cli.parameters import Inference
 from diln.cli.source import READING, TERMS, TOKENS, SourceArg, read_corpus
 from diln.errors import SourceError
+from diln.files.urls import shown
 
 if TYPE_CHECKING:
     from diln.study import Comparison
@@ -146,7 +147,7 @@ def compare_command(  # a parameter for each option
         ResultsFolder(output).check_free()
         corpus = read_corpus(source, reading, text, jobs, silent)
         if not corpus.n_tokens:
-            raise SourceError(f"{source}: the {len(corpus):,} documents have no token; give documents with text")
+            raise SourceError(f"{shown(source)}: the {len(corpus):,} documents have no token; give documents with text")
         settings = settings_for(
             corpus, models=tuple(name.upper() for name in model or ()), topics=tuple(topics or ()),
             priors=tuple(prior or ()), seeds=seeds, splits=splits, inference=inference.value, max_iter=passes,

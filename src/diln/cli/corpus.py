@@ -7,6 +7,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from diln.cli.cluster import CLUSTER, WorkerTimeoutOption, cluster_of
 from diln.cli.console import OUT, ProgressLine, bar, facts, say_json, told_of_interrupts
 from diln.cli.options import (
     OUTPUT,
@@ -29,6 +30,18 @@ app = typer.Typer(help="Build a corpus from text, add documents, and show what i
 BAR_WIDTH = 24
 UNCHANGED = "nothing was changed"
 
+CountingOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS|local:N",
+        help="Count on a Dask cluster: the address of its scheduler, as in tcp://HOST:8786, or local:4 for 4 worker "
+        "processes of this machine. The corpus is the same. Workers read the files of a pattern or a folder "
+        "themselves: they must see these and DIR, by the same paths.",
+        show_default="processes of this machine",
+        rich_help_panel=CLUSTER,
+    ),
+]
 DirectoryArg = Annotated[Path, typer.Argument(metavar="DIR", help="A corpus directory.", show_default=False)]
 DOCUMENTS: Options = {
     "min_tokens": Annotated[
@@ -62,6 +75,7 @@ DOCUMENTS: Options = {
     epilog="Examples:\n\n"
     "diln corpus build articles.jsonl.gz -o corpus --text title --text body\n\n"
     "diln corpus build letters/ -o corpus --stop-words german.txt\n\n"
+    "diln corpus build '/shared/news/*.jsonl.gz' -o /shared/corpus --scheduler tcp://10.0.0.1:8786\n\n"
     "diln corpus build docword.nips.txt.gz --vocabulary vocab.nips.txt -o nips",
 )
 @takes(reading=READING, text={**TOKENS, **TERMS, **DOCUMENTS})
@@ -81,6 +95,8 @@ def build_command(
     reading: Given,
     text: Given,
     force: ForceOption = False,
+    scheduler: CountingOption = None,
+    worker_timeout: WorkerTimeoutOption = None,
     jobs: JobsOption = -1,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -89,8 +105,13 @@ def build_command(
     from diln.corpus import build
 
     check_rule(text)
-    with told_of_interrupts(UNCHANGED), ProgressLine("building", quiet=quiet or json) as watch:
-        corpus = build(source_of(source), output, overwrite=force, n_jobs=jobs, watch=watch, **reading, **text)
+    with (
+        told_of_interrupts(UNCHANGED),
+        cluster_of(scheduler, worker_timeout, jobs) as engine,
+        ProgressLine("building", quiet=quiet or json) as watch,
+    ):
+        files = source_of(source)
+        corpus = build(files, output, overwrite=force, n_jobs=jobs, watch=watch, engine=engine, **reading, **text)
     _report(corpus, json)
 
 

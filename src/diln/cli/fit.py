@@ -2,25 +2,31 @@
 
 import math
 import time
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
+from diln.cli.cluster import SchedulerOption, WorkerTimeoutOption, cluster_of, pace_of_workers
 from diln.cli.console import ERR, OUT, complain, facts, say_json, told_of_interrupts
 from diln.cli.fitline import Course, FitLine, Passes, Steps, Sweeps
 from diln.cli.interrupts import StopSign
+from diln.cli.keeping import forget_corpus, forget_index, keep_corpus, keep_index
 from diln.cli.options import OUTPUT, ForceOption, Given, JobsOption, JsonOption, QuietOption, new_directory, takes
 from diln.cli.parameters import FLAGS, LEARNING, MODEL, PARAMETERS, checked_parameters
 from diln.cli.source import READING, TERMS, TOKENS, SourceArg, read_corpus
 from diln.cli.tables import counted, found_json, stopped, summary, topic_json, topic_table
+from diln.cli.watching import Beside, watched
 from diln.errors import DilnError, SourceError, StoreError
+from diln.files.urls import shown
 from diln.models.options import MODELS
 
 if TYPE_CHECKING:
     from diln.corpus import Corpus
+    from diln.engine.base import Engine
+    from diln.engine.dask.engine import Dask
     from diln.files import Held
     from diln.models.checkpoints import Checkpoints
     from diln.models.fitted import Fitted
@@ -51,7 +57,8 @@ def _seconds(value: str) -> float:
     epilog="Examples:\n\n"
     "diln fit corpus -o model\n\n"
     "diln fit articles.jsonl.gz -o model --text title --text body --checkpoint-every 600\n\n"
-    "diln fit corpus -o lda --model lda --topics 50 --doc-prior auto",
+    "diln fit corpus -o lda --model lda --topics 50 --doc-prior auto\n\n"
+    "diln fit corpus -o model --scheduler tcp://10.0.0.1:8786",
 )
 @takes(parameters=PARAMETERS, reading=READING, text={**TOKENS, **TERMS})
 def fit_command(  # a parameter for each option
@@ -99,7 +106,47 @@ def fit_command(  # a parameter for each option
             rich_help_panel=OUTPUT,
         ),
     ] = False,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            help="Show the fit in the browser while it goes on, and then the model, until Ctrl-C: diln explore beside "
+            "it, which reads what the fit writes to MODEL.training. That is removed when the fit is over.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
+    index: Annotated[
+        bool,
+        typer.Option(
+            "--index/--no-index",
+            help="Whether to keep what the model says of each document in MODEL/documents, for diln explore, similar "
+            "and others. diln index makes it later.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = True,
+    keep_documents: Annotated[
+        bool,
+        typer.Option(
+            "--corpus/--no-corpus",
+            help="Whether to keep the documents, counted and with their texts, in MODEL/corpus. A corpus directory is "
+            "not copied: the model remembers where it is.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = True,
+    scratch: Annotated[
+        Path | None,
+        typer.Option(
+            "--scratch",
+            metavar="FOLDER",
+            help="Where to keep documents that do not fit into memory (--memory) until the fit is over: a new or empty "
+            "folder.",
+            show_default="MODEL.scratch, beside the model",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     force: ForceOption = False,
+    scheduler: SchedulerOption = None,
+    worker_timeout: WorkerTimeoutOption = None,
     jobs: JobsOption = -1,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -110,28 +157,59 @@ def fit_command(  # a parameter for each option
     is then: not converged. With --resume the same command goes on from there. The second abandons the fit, and nothing
     is written. The exit code is 130 (SIGTERM: 143) in both cases.
     """
+    from diln.models.fitting import engine_or_threads
+
     begun, stop = time.perf_counter(), StopSign()
     kept = _checkpoints(output, checkpoint_every, resume)
     checked = checked_parameters(model.upper(), {**parameters, "random_state": seed, "n_jobs": jobs})
-    with held_output(output, kept, force) as held:  # to the end: a second fit is told at once, not after its hour
+    holding = held_output(output, kept, force)  # to the end: a second fit is told at once, not after its hour
+    with holding as held, watched(output, watch) as page, ExitStack() as stack:
         with told_of_interrupts(lambda: f"no model was written{_left(kept)}"):
             check_checkpoint(kept, checked, checkpoint_every is not None, force)
             check_model(output, kept, force)
             corpus = read_corpus(source, reading, text, jobs, quiet or json)
             if resume and not (quiet or json):
                 ERR.print(f"[dim]{escape(_taken_up(kept))}[/]", soft_wrap=True)
-            fitted = _fit(checked, corpus, source, kept, stop, quiet=quiet or json)
+            room = scratch or beside(output, "scratch")
+            engine = stack.enter_context(cluster_of(scheduler, worker_timeout, jobs))
+            fitted = _fit(checked, corpus, source, kept, stop, engine, room, quiet=quiet or json, page=page)
         with told_of_interrupts(lambda: f"{output} has the new model, or what it had{_left(kept)}"):
             try:
                 fitted.save(output, held)
             except StoreError as error:
                 raise StoreError(f"{error}{_left(kept)}") from None
             kept.remove(stale=fitted.stopped is not None)
+        with told_of_interrupts(f"{output} has the model, without its documents; diln index {output} adds them"):
+            where = stack.enter_context(engine_or_threads(engine, jobs))
+            _keep(fitted, corpus, output, index, keep_documents, where, quiet or json)
     _report(fitted, corpus, output, time.perf_counter() - begun, json)
+    if page is not None:
+        page.stay(wait=stop.number is None)
     if fitted.stopped is not None and stop.number is not None:
         how = _left(kept) or f"; --init {output}, with another --output, begins another fit with its topics"
         complain("warning", f"stopped {stopped(fitted)}: {output} has the model as it is{how}")
         raise typer.Exit(128 + stop.number)
+
+
+def _keep(
+    fitted: "Fitted", corpus: "Corpus", output: Path, index: bool, texts: bool, engine: "Engine", quiet: bool
+) -> None:
+    """Keep documents beside their model, and remove those of another; the model is what matters."""
+    try:
+        if texts:
+            corpus = keep_corpus(corpus, output)
+        else:
+            forget_corpus(corpus, output)
+        if index:
+            keep_index(fitted, corpus, output, engine, quiet)
+        else:
+            forget_index(output)
+    except (DilnError, OSError, MemoryError) as error:
+        complain(
+            "warning",
+            f"{output} has the model, but its documents could not be kept beside it ({error}); mend that, then: diln "
+            f"index {output} SOURCE",
+        )
 
 
 def _checkpoints(output: Path, given: str | None, resume: bool) -> "Checkpoints":
@@ -141,12 +219,12 @@ def _checkpoints(output: Path, given: str | None, resume: bool) -> "Checkpoints"
     return Checkpoints(beside(output), every, first=first, resume=resume, name=lambda name: FLAGS.get(name, name))
 
 
-def beside(output: Path) -> Path:
-    """Where the checkpoint of a model is."""
+def beside(output: Path, what: str = "checkpoint") -> Path:
+    """Where the checkpoint of a model is, or what else a fit keeps."""
     output = output if output.name not in ("", "..") else output.resolve()
     if not output.name:
         raise StoreError(f"{output}: is the root of all files; name another directory")
-    return output.with_name(f"{output.name}.checkpoint")
+    return output.with_name(f"{output.name}.{what}")
 
 
 def _left(kept: "Checkpoints") -> str:
@@ -191,13 +269,22 @@ def check_checkpoint(kept: "Checkpoints", parameters: "Parameters", asked: bool,
 
 
 def _fit(
-    parameters: "Parameters", corpus: "Corpus", name: str, checkpoints: "Checkpoints", stop: StopSign, quiet: bool
+    parameters: "Parameters",
+    corpus: "Corpus",
+    name: str,
+    checkpoints: "Checkpoints",
+    stop: StopSign,
+    engine: "Dask | None",
+    scratch: Path,
+    quiet: bool,
+    page: Beside | None = None,
 ) -> "Fitted":
+    from diln.models.choice import chosen
     from diln.models.counts import CorpusRows
     from diln.models.fitting import fit
 
     if not corpus.n_tokens:
-        raise SourceError(f"{name}: the {len(corpus):,} documents have no token; give documents with text")
+        raise SourceError(f"{shown(name)}: the {len(corpus):,} documents have no token; give documents with text")
     start = getattr(parameters.init, "vocabulary", corpus.vocabulary)
     if start != corpus.vocabulary:
         raise DilnError(
@@ -205,15 +292,22 @@ def _fit(
             "them with --vocabulary, or fit both on one corpus"
         )
     kept = checkpoints if parameters.inference == "sampling" else None
-    with stop, FitLine(course(parameters, len(corpus), corpus.n_tokens), quiet=quiet, stop=stop) as line:
-        return fit(parameters, CorpusRows(corpus), corpus.vocabulary, line, kept, stop)
+    if page is not None:
+        page.announce()
+    choice = chosen(parameters, len(corpus), corpus.n_tokens, here=engine is None)
+    if choice.line and not quiet:
+        ERR.print(f"[dim]{escape(choice.line)}[/]", soft_wrap=True)
+    way, pace = course(parameters, choice.method, corpus), pace_of_workers(engine, corpus.n_tokens / len(corpus))
+    with stop, FitLine(way, quiet=quiet, stop=stop, workers=pace) as line:
+        look, see = (line, None) if page is None else page.looks(line, corpus.vocabulary)
+        return fit(parameters, CorpusRows(corpus), corpus.vocabulary, look, kept, stop, see, engine, scratch)
 
 
-def course(parameters: "Parameters", n_docs: int, n_tokens: float) -> Course:
-    """What lies before a fit of so many documents."""
+def course(parameters: "Parameters", method: str, corpus: "Corpus") -> Course:
+    """What lies before a fit by a learning method."""
     from diln.models import sampling
 
-    method = parameters.method(n_docs, n_tokens)
+    n_docs, n_tokens = len(corpus), corpus.n_tokens
     if parameters.inference == "variational":
         passes = parameters.epochs if method == "online" else parameters.plan().max_iter
         return Passes(passes, n_docs, at_most=method == "batch")

@@ -1,6 +1,7 @@
 """How far a fit is, in one line."""
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
@@ -142,9 +143,16 @@ class FitLine:
     """Shows how far a fit is on its course, and what it has found so far."""
 
     def __init__(
-        self, course: Course, *, quiet: bool = False, console: Console = ERR, stop: StopSign | None = None
+        self,
+        course: Course,
+        *,
+        quiet: bool = False,
+        console: Console = ERR,
+        stop: StopSign | None = None,
+        workers: Callable[[float], str] | None = None,
     ) -> None:
         self.course, self.stop = course, stop or StopSign()
+        self.workers = workers  # says how fast those of a cluster are, given documents a second
         self.recent: deque[Progress] = deque(maxlen=RECENT)
         self.swept = 0
         self.compiling = Compiling()
@@ -164,6 +172,8 @@ class FitLine:
         self.stop.arm()
         if self.recent and self.recent[-1].chain != progress.chain:  # the first is done, and others go on
             self.recent.clear()
+        if self.recent and self.recent[-1].documents >= progress.documents:  # a worker was lost: sweeps are made again
+            self.recent.clear()
         if progress.n_states is not None:
             self.swept = progress.documents
         elif self.recent and self.recent[-1].n_states is not None:
@@ -175,7 +185,9 @@ class FitLine:
         recent = list(self.recent)  # which another thread may change
         if not recent:
             return [(1, COMPILING if self.compiling else self.course.start), (1, clock(elapsed))]
-        parts = self.course.parts(Seen(recent[-1], pace_of(recent), self.swept), elapsed)
+        pace = pace_of(recent)
+        parts = self.course.parts(Seen(recent[-1], pace, self.swept), elapsed)
+        parts += [] if self.workers is None else [(3, self.workers(1 / pace))]
         if self.stop():
             return [(1, STOPPING), (2, clock(elapsed))]
         return [*parts[:1], (1, COMPILING), *parts[1:]] if self.compiling else parts

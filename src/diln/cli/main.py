@@ -10,13 +10,24 @@ from diln import __version__
 from diln.cli.compare import app as compare_app
 from diln.cli.console import OUT, complain, flush, plain_warnings, print_anything
 from diln.cli.corpus import app as corpus_app
+from diln.cli.diff import app as diff_app
 from diln.cli.documents import app as documents_app
+from diln.cli.edits import app as edits_app
+from diln.cli.explore import app as explore_app
 from diln.cli.fit import app as fit_app
+from diln.cli.index import app as index_app
 from diln.cli.interrupts import terminable
 from diln.cli.metrics import app as metrics_app
 from diln.cli.model import app as model_app
 from diln.cli.parameters import in_flags
+from diln.cli.plot import app as plot_app
 from diln.cli.predict import app as predict_app
+from diln.cli.report import app as report_app
+from diln.cli.similar import app as similar_app
+from diln.cli.themes import app as themes_app
+from diln.cli.trends import app as trends_app
+from diln.cli.update import app as update_app
+from diln.cli.words import app as words_app
 from diln.engine.interrupts import true_interrupts
 from diln.errors import DilnError, WorkerError
 from diln.models.checks import ParameterError
@@ -38,7 +49,25 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(corpus_app, name="corpus")
-for commands in (fit_app, model_app, documents_app, predict_app, metrics_app, compare_app):
+for commands in (
+    fit_app,
+    update_app,
+    diff_app,
+    index_app,
+    similar_app,
+    model_app,
+    themes_app,
+    edits_app,
+    trends_app,
+    words_app,
+    documents_app,
+    predict_app,
+    metrics_app,
+    compare_app,
+    explore_app,
+    report_app,
+    plot_app,
+):
     app.add_typer(commands)
 
 

@@ -8,11 +8,12 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from diln.cli.cluster import SchedulerOption, WorkerTimeoutOption, engine_of
 from diln.cli.console import OUT, ProgressLine, complain, facts, say_json
 from diln.cli.options import Given, JobsOption, JsonOption, QuietOption, takes
-from diln.cli.source import FILES, READING, SAME_TOKENS, read_for
+from diln.cli.source import FILES, READING, SAME_TOKENS, plain_name, read_for
 from diln.cli.tables import WORDS, counted, listed
-from diln.errors import SourceError
+from diln.errors import DilnError, SourceError
 
 if TYPE_CHECKING:
     from diln.analysis import Quality, Repeat, Stability, TopicQuality
@@ -29,13 +30,14 @@ ModelsArg = Annotated[
     list[Path], typer.Argument(metavar="MODEL", help="One or several model directories.", show_default=False)
 ]
 CorpusOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--corpus",
         metavar="SOURCE",
-        help="Documents in which to count words: those of the model or, better, others. A corpus directory, or a "
-        f"source to count: {FILES}",
+        help="Documents in which to count words: others than those of the model are the better test. A corpus "
+        f"directory, or a source to count: {FILES} Default: the model's own documents.",
         show_default=False,
+        callback=plain_name,
     ),
 ]
 
@@ -43,22 +45,25 @@ CorpusOption = Annotated[
 @app.command(
     "metrics",
     epilog="Examples:\n\n"
-    "diln metrics model --corpus corpus --top 20\n\n"
+    "diln metrics model -n 20\n\n"
     "diln metrics seed-1 seed-2 seed-3 --corpus others.jsonl --text body",
 )
 @takes(reading=READING, text=SAME_TOKENS)
 def metrics_command(
     models: ModelsArg,
-    corpus: CorpusOption,
     reading: Given,
     text: Given,
+    corpus: CorpusOption = None,
     words: Annotated[
         int | None,
         typer.Option("--words", min=1, help="Number of words for each topic.", show_default=str(WORDS)),
     ] = None,
     top: Annotated[
-        int | None, typer.Option("--top", min=1, help="Maximum number of topics to show. Means are over all in use.")
+        int | None,
+        typer.Option("--top", "-n", min=1, help="Maximum number of topics to show. Means are over all in use."),
     ] = None,
+    scheduler: SchedulerOption = None,
+    worker_timeout: WorkerTimeoutOption = None,
     jobs: JobsOption = -1,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -71,9 +76,13 @@ def metrics_command(
     from diln.models.fitted import Fitted
 
     every = [Fitted.load(model, jobs) for model in models]
+    corpus = corpus or _own(models, every)
     documents = read_for(every, corpus, reading, text, jobs, quiet or json)
-    with ProgressLine("pairs of words", quiet=quiet or json) as watch:
-        found = qualities(every, documents, words or WORDS, watch)
+    with (
+        engine_of(scheduler, worker_timeout, jobs) as engine,
+        ProgressLine("pairs of words", quiet=quiet or json) as watch,
+    ):
+        found = qualities(every, documents, words or WORDS, watch, engine)
     if not any(one.coverage for one in found):
         raise SourceError(f"{corpus}: no document has any of the topics' words; give documents in the model's terms")
     repeated = _stability(every) if len(every) > 1 else None
@@ -83,6 +92,19 @@ def metrics_command(
         _show_one(models[0], every[0], found[0], top, words)
     else:
         _show_several(models, every, found, repeated)
+
+
+def _own(models: list[Path], every: list["Fitted"]) -> str:
+    """Where the documents of the models are, which must be one place."""
+    from diln.analysis.opening import corpus_place
+
+    places = [corpus_place(model, fitted) for model, fitted in zip(models, every, strict=True)]
+    known = {place.resolve(): place for place in places if place is not None}
+    if not known:
+        raise DilnError(f"{models[0]}: does not know where its documents are; name some with --corpus")
+    if len(known) > 1:
+        raise DilnError("the models were fitted to documents in different places; name those to count in with --corpus")
+    return str(next(iter(known.values())))
 
 
 def _stability(every: list["Fitted"]) -> "Stability | None":

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from diln.cli.answers import pairs_table, terms_table, topics_table
 from diln.cli.console import OUT, facts, say_json
+from diln.cli.edited import counts_of, edits_of, n_hidden, say_hidden
 from diln.cli.options import OUTPUT, FileOption, ForExcelOption, JsonOption, ModelArg
 from diln.cli.parameters import FLAGS
 from diln.cli.table_files import check_target, write_table
@@ -19,7 +20,7 @@ from diln.cli.tables import (
     counted,
     found_json,
     lift_range,
-    listed,
+    named,
     say_written,
     shown_lift,
     size_on_disk,
@@ -43,7 +44,7 @@ GAP = 2  # characters between two columns
 BESIDE_WORDS = 2 * 5 + 3 * GAP  # characters that the numbers of two topics take
 WIDE_PAIR = 100
 SPARK_WIDTH = 40
-NOT_TOLD = {"n_jobs", "random_state", "verbose"}  # parameters that do not describe the model
+NOT_TOLD = {"memory", "n_jobs", "random_state", "verbose"}  # parameters that do not describe the model
 
 WordsOption = Annotated[
     int | None,
@@ -62,7 +63,7 @@ def topics_command(
     model: ModelArg,
     words: WordsOption = None,
     top: Annotated[
-        int | None, typer.Option("--top", min=1, help="Maximum number of topics to show. Default: all in use.")
+        int | None, typer.Option("--top", "-n", min=1, help="Maximum number of topics to show. Default: all in use.")
     ] = None,
     all_topics: Annotated[
         bool, typer.Option("--all-topics", help="Also show topics that are not in use (less than one in 500 tokens).")
@@ -89,7 +90,8 @@ def topics_command(
     if output is not None:
         check_target(output, directories=[model])
     fitted = Fitted.load(model)
-    topics = largest_topics(fitted, top, terms or words or WORDS, unused=all_topics)
+    edits = edits_of(model, fitted)
+    topics = largest_topics(fitted, top, terms or words or WORDS, unused=all_topics, edits=edits)
     if output is not None:
         content = topics_table(topics) if terms is None else terms_table(topics)
         written = write_table(output, *content, for_excel=for_excel)
@@ -97,14 +99,16 @@ def topics_command(
         return
     if json:
         numbers = {"directory": str(model), "topics_in_use": fitted.n_topics, "truncation": fitted.posterior.n_topics}
-        numbers["n_chains"] = fitted.n_chains or 1
+        numbers |= {"n_chains": fitted.n_chains or 1, "hidden": n_hidden(fitted, edits)}
         say_json({**numbers, "topics": [topic_json(topic) for topic in topics]})
         return
     if all_topics:
         OUT.print(f"[bold]topics[/] ({counted(len(topics), fitted.posterior.n_topics)})")
     else:
-        OUT.print(f"[bold]topics in use[/] ({counted(len(topics), fitted.n_topics)})")
+        in_use = fitted.n_topics if edits is None else len(largest_topics(fitted, None, 1, edits=edits))
+        OUT.print(f"[bold]topics in use[/] ({counted(len(topics), in_use)})")
     OUT.print(topic_table(topics, OUT, words))
+    say_hidden(n_hidden(fitted, edits))
     say_what_is_unknown(fitted)
 
 
@@ -151,10 +155,15 @@ def correlations_command(
     fitted = Fitted.load(model)
     most = pairs or (PAIRS if output is None else fitted.posterior.n_topics**2)
     try:
-        found = correlated_pairs(fitted, most, unsure=every)
+        if (edits := edits_of(model, fitted)) is None:
+            found = correlated_pairs(fitted, most, unsure=every)
+        else:
+            from diln.analysis import Atlas
+
+            found = Atlas(fitted, edits=edits).pairs(most, unsure=every)
     except ValueError as error:  # a model without correlations
         raise DilnError(f"{model}: {error}") from None
-    topics = {topic.id: topic for topic in largest_topics(fitted, None, words or PAIR_WORDS)}
+    topics = {topic.id: topic for topic in largest_topics(fitted, None, words or PAIR_WORDS, edits=edits)}
     if output is not None:
         written = write_table(output, *pairs_table((*found.positive, *found.negative), topics), for_excel=for_excel)
         sure = "" if found.n_sure is None else f", {found.n_sure:,} of them sure"
@@ -168,6 +177,7 @@ def correlations_command(
         say_json({"directory": str(model), **numbers, **listed})
         return
     show_correlations(found, topics, words, every=every)
+    say_hidden(n_hidden(fitted, edits))
     if fitted.agreement is not None and found.n_pairs:
         left = "" if every else "; --all shows the others"
         OUT.print(
@@ -182,6 +192,8 @@ def correlations_command(
 def _pair_json(pair: "Pair", topics: dict[int, "Topic"]) -> dict[str, Any]:
     return {
         **asdict(pair),
+        "first_label": topics[pair.first].label,
+        "second_label": topics[pair.second].label,
         "first_words": list(topics[pair.first].words),
         "second_words": list(topics[pair.second].words),
     }  # fmt: skip
@@ -221,7 +233,7 @@ def _pair_table(
         table.add_column("words", no_wrap=words is None)
     for pair, *cells in zip(pairs, *columns.values(), strict=True):
         for one in (pair.first, pair.second):
-            cells += [str(one), escape(listed(topics[one].words, words, room))]
+            cells += [str(one), escape(named(topics[one], words, room))]
         table.add_row(*cells)
     return table
 
@@ -242,16 +254,18 @@ def _pair_columns(pairs: Sequence["Pair"], *, every: bool) -> dict[str, list[str
 @app.command("info", epilog="Example:\n\ndiln info model --json")
 def info_command(model: ModelArg, json: JsonOption = False) -> None:
     """Show the parameters and numbers of a model, and how it was fitted."""
+    from diln.analysis import Edits
     from diln.files import read_manifest
     from diln.models.files import MODEL
     from diln.models.fitted import Fitted
 
     fitted, versions = Fitted.load(model), read_manifest(model, MODEL)["versions"]
     if json:
-        say_json(_info_json(fitted, model, versions))
+        say_json({**_info_json(fitted, model, versions), "edits": (edits_of(model, fitted) or Edits()).to_json()})
         return
     OUT.print(f"[bold]{escape(str(model))}[/]", soft_wrap=True)
-    OUT.print(facts(_info(fitted, model, versions)))
+    edits = edits_of(model, fitted)
+    OUT.print(facts({**_info(fitted, model, versions), "changes": "" if edits is None else counts_of(edits)}))
 
 
 def _info(fitted: "Fitted", directory: Path, versions: dict[str, str]) -> dict[str, str]:

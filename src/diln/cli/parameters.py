@@ -33,6 +33,7 @@ PANELS: dict[str, dict[str, tuple[str, ...]]] = {  # the flags of options, in th
         "learning_method": ("--learning",),
         "max_iter": ("--passes", "--max-iter"),
         "max_time": ("--max-time",),
+        "memory": ("--memory",),
         "tol": ("--tol",),
         "n_states": ("--states",),
         "keep_states": ("--keep-states",),

@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from diln.cli.cluster import SchedulerOption, WorkerTimeoutOption, engine_of
 from diln.cli.console import OUT, ProgressLine, complain, facts, say_json, told_of_interrupts
+from diln.cli.edited import edits_of
 from diln.cli.options import OUTPUT, ForExcelOption, Given, JobsOption, JsonOption, ModelArg, QuietOption, takes
 from diln.cli.proportions import MIN_SHARE, Proportions, field_columns, long_table, wide_table, write_arrays
 from diln.cli.source import READING, SAME_TOKENS, SourceArg, is_corpus, read_for
 from diln.cli.table_files import check_target, write_table
 from diln.cli.tables import WORDS, say_written
 from diln.errors import DilnError, SourceError
+from diln.files.urls import is_url, shown
 
 if TYPE_CHECKING:
     from diln.analysis import Topic, TrainedOn
+    from diln.analysis.folding import Folding
     from diln.corpus import Corpus
+    from diln.engine.base import Engine
     from diln.models.counts import Rows
     from diln.models.fitted import Fitted
 
@@ -93,7 +98,17 @@ def transform_command(
         Names,
         typer.Option("--names", help="Name columns by number and words (topic_12 oil price barrel) or by number only."),
     ] = Names.words,
+    edits: Annotated[
+        bool,
+        typer.Option(
+            "--edits/--no-edits",
+            help="Whether topics are named, merged and hidden as by diln label, merge and hide: the column other has "
+            "those that are hidden.",
+        ),
+    ] = True,
     for_excel: ForExcelOption = False,
+    scheduler: SchedulerOption = None,
+    worker_timeout: WorkerTimeoutOption = None,
     jobs: JobsOption = -1,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -101,15 +116,17 @@ def transform_command(
     """Write the topic proportions of each document: a column for each topic in use.
 
     Before them come the document's id, title, date and label, where they are known, and its number of known tokens. The
-    column "other" has the share of all topics that are not in use, so that a row sums to 1. A document without a known
+    column "other" has the share of all topics that are not shown, so that a row sums to 1. A document without a known
     token (n_tokens 0) gets the proportions expected of any document. With --long, each row is a document and one of its
     topics.
 
-    An .npz file has arrays for NumPy: theta (documents, all topics), ids and n_tokens.
+    An .npz file has arrays for NumPy: theta (documents, all topics of the model, whatever is merged or hidden), ids and
+    n_tokens.
 
     Text is counted in the same way as the documents of the model, and read from the same columns unless you name
     others.
     """
+    from diln.analysis.edit_files import folded
     from diln.models.fitted import Fitted
 
     arrays = output.suffix.lower() == ARRAYS
@@ -119,20 +136,27 @@ def transform_command(
         raise typer.BadParameter("an .npz file has arrays of all topics; give --output and no option of a table")
     check_target(output, *what_is_read(model, source, reading, text), also=(ARRAYS,))
     fitted = Fitted.load(model, jobs)
+    folding = folded(fitted, edits_of(model, fitted) if edits and not arrays else None)
+    shown = _shown(folding, every=all_topics)
+    if not shown and not arrays:
+        raise DilnError(f"{model}: no topic is in use that is not hidden; write all with --all-topics")
     with told_of_interrupts("nothing was written"):
         documents = read_documents(fitted, source, reading, text, jobs, quiet=quiet or json)
-        with ProgressLine("transforming", quiet=quiet or json) as watch:
-            parts, written = _Parts(fitted, documents, jobs, watch), None
+        with (
+            engine_of(scheduler, worker_timeout, jobs) as engine,
+            ProgressLine("transforming", quiet=quiet or json) as watch,
+        ):
+            parts, written = _Parts(folding, documents, engine, watch), None
             if arrays:
                 write_arrays(output, parts)
             else:
-                fields, shown = field_columns(documents.corpus), _shown(fitted, every=all_topics)
+                fields = field_columns(documents.corpus)
                 if long:
                     table = long_table(parts, fields, shown, MIN_SHARE if min_share is None else min_share)
                 else:
                     table = wide_table(parts, fields, shown, words=names is Names.words, every=all_topics)
                 written = write_table(output, *table, for_excel=for_excel)
-    n_topics = fitted.posterior.n_topics if arrays or all_topics else fitted.n_topics
+    n_topics = fitted.posterior.n_topics if arrays else len(shown)
     numbers = {
         "documents": len(documents.corpus), "empty_documents": parts.empty, "unknown_tokens": documents.unknown,
         "topics": n_topics,
@@ -141,11 +165,11 @@ def transform_command(
     say_written(output, written, numbers, told, json=json)
 
 
-def _shown(fitted: "Fitted", *, every: bool) -> "list[Topic]":
+def _shown(folding: "Folding", *, every: bool) -> "list[Topic]":
     """Topics that a table has, in the order of their numbers."""
-    from diln.analysis import largest_topics
+    from diln.analysis.topics import edited_topics
 
-    return sorted(largest_topics(fitted, n_words=WORDS, unused=every), key=lambda topic: topic.id)
+    return sorted(edited_topics(folding, None, WORDS, unused=every, hidden=every), key=lambda topic: topic.id)
 
 
 @app.command("evaluate", epilog="Example:\n\ndiln evaluate model held-out.jsonl")
@@ -168,6 +192,8 @@ def evaluate_command(
         typer.Option("--draws", min=1, help="Maximum number of draws, for --method draws.", show_default="20"),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Random seed for splitting each document.")] = 0,
+    scheduler: SchedulerOption = None,
+    worker_timeout: WorkerTimeoutOption = None,
     jobs: JobsOption = -1,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -190,16 +216,17 @@ def evaluate_command(
     documents = read_documents(fitted, source, reading, text, jobs, quiet=quiet or json)
     n_draws = _draws(fitted, model, draws or DRAWS) if method is Method.draws else None
     size = len(documents.corpus)
-    with ProgressLine("evaluating", quiet=quiet or json) as watch:
-        done = complete_halves(
-            fitted, documents.rows, seed, jobs, n_draws, lambda number: watch.step(number, size, number)
-        )
-    trained = rows_trained_on(fitted, documents.rows)
+    with engine_of(scheduler, worker_timeout, jobs) as engine:
+        with ProgressLine("evaluating", quiet=quiet or json) as watch:
+            done = complete_halves(
+                fitted, documents.rows, seed, engine, n_draws, lambda number: watch.step(number, size, number)
+            )
+        trained = rows_trained_on(fitted, documents.rows, engine)
     warn_of_training_documents(trained)
     empty, predicted = len(documents.corpus) - done.n_docs, int(done.n_tokens)
     if json:
         numbers = {
-            "model": str(model), "source": source, "perplexity": done.perplexity,
+            "model": str(model), "source": shown(source), "perplexity": done.perplexity,
             "standard_error": done.standard_error, "method": method.value, "draws": n_draws, "seed": seed,
             "documents": len(documents.corpus), "tokens_predicted": predicted, "empty_documents": empty,
             "unknown_tokens": documents.unknown, "trained_on": None if trained is None else trained.to_json(),
@@ -235,7 +262,7 @@ def _draws(fitted: "Fitted", model: Path, wanted: int) -> int:
 def what_is_read(model: Path, source: str, reading: Given, text: Given) -> tuple[list[Path], list[Path]]:
     """Files and directories that a command reads, none of which it may write to."""
     files = [source, reading.get("vocabulary", source), text.get("stop_words", source)]
-    return [Path(name) for name in files], [model, *([Path(source)] if is_corpus(source) else [])]
+    return [Path(name) for name in files if not is_url(name)], [model, *([Path(source)] if is_corpus(source) else [])]
 
 
 def read_documents(
@@ -248,7 +275,7 @@ def read_documents(
     try:
         rows = aligned(corpus, fitted.vocabulary)
     except ValueError as error:  # no term is known
-        raise SourceError(f"{source}: {error}") from None
+        raise SourceError(f"{shown(source)}: {error}") from None
     uncounted = 0 if is_corpus(source) or corpus.tally is None else corpus.tally.unknown_tokens
     return AlignedCorpus(corpus, rows, rows.n_unknown + uncounted)
 
@@ -256,21 +283,18 @@ def read_documents(
 class _Parts:
     """The documents' proportions, some at a time; counts those without a known token."""
 
-    def __init__(self, fitted: "Fitted", documents: AlignedCorpus, jobs: int, watch: ProgressLine) -> None:
-        self.fitted, self.documents, self.jobs, self.watch = fitted, documents, jobs, watch
+    def __init__(self, folding: "Folding", documents: AlignedCorpus, engine: "Engine", watch: ProgressLine) -> None:
+        self.folding, self.documents, self.engine, self.watch = folding, documents, engine, watch
         self.empty = 0
 
     def __iter__(self) -> Iterator[Proportions]:
         import numpy as np
 
-        from diln.engine.threads import Threads
-
         corpus = self.documents.corpus
-        with Threads(self.jobs) as threads:
-            for first, last, tokens, theta in self.fitted.transformed(self.documents.rows, threads):
-                self.empty += int((tokens == 0).sum())
-                yield Proportions(corpus[first:last], tokens.astype(np.int64), theta)
-                self.watch.step(last, len(corpus), last)
+        for first, last, tokens, theta in self.folding.fitted.transformed(self.documents.rows, self.engine):
+            self.empty += int((tokens == 0).sum())
+            yield Proportions(corpus[first:last], tokens.astype(np.int64), self.folding.columns(theta))
+            self.watch.step(last, len(corpus), last)
 
 
 def _described(documents: AlignedCorpus, empty: int) -> dict[str, str]:

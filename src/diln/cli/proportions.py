@@ -66,10 +66,15 @@ def wide_table(
 
     Columns have the topics' first words in their names, or their numbers alone.
     """
-    names = [f"topic_{topic.id}{' ' + joined(topic.words[:NAME_WORDS]) if words else ''}" for topic in topics]
+    names = [f"topic_{topic.id}{' ' + _called(topic, NAME_WORDS) if words else ''}" for topic in topics]
     columns = [*fields, Column("n_tokens", "whole"), *(Column(name, "number") for name in names)]
     rest = [] if every else [Column("other", "number")]
     return [*columns, *rest], _wide_parts(parts, fields, [topic.id for topic in topics], every)
+
+
+def _called(topic: "Topic", n_words: int | None = None) -> str:
+    """A topic's words, after the name that its user gave it."""
+    return f"{topic.label}: {joined(topic.words[:n_words])}" if topic.label else joined(topic.words[:n_words])
 
 
 def _wide_parts(parts: Iterable[Proportions], fields: list[Column], topics: list[int], every: bool) -> Iterator[Part]:
@@ -91,7 +96,7 @@ def _long_parts(
 ) -> Iterator[Part]:
     import numpy as np
 
-    ids, words = np.array([topic.id for topic in shown]), np.array([joined(topic.words) for topic in shown], object)
+    ids, words = np.array([topic.id for topic in shown]), np.array([_called(topic) for topic in shown], object)
     size = max(1, CELLS // len(shown))
     for documents, tokens, theta in parts:
         for first in range(0, len(theta), size):

@@ -10,6 +10,7 @@ from diln.cli.console import ProgressLine
 from diln.cli.options import Given, Options, defaults_to, flag
 from diln.errors import SourceError
 from diln.files import MANIFEST
+from diln.files.urls import as_local, is_url, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,13 +64,28 @@ class Letters(Enum):
 
 FILES = (
     "a folder of .txt files, or a .txt (one document per line), .csv, .tsv, .jsonl, .json (each also .gz), .parquet, "
-    "LDA-C, UCI docword or .npz file; - for the standard input (with --format); "
+    "LDA-C, UCI docword or .npz file; the URL of one (https://, s3://, gs://, ...); a pattern such as 'news/*.jsonl' "
+    "for many files of one format; - for the standard input (with --format); "
     f"or {', '.join(BUILTIN_PREFIX + name for name in BUILTIN_NAMES)}."
 )
-FilesArg = Annotated[str, typer.Argument(metavar="SOURCE", help=f"A{FILES[1:]}", show_default=False)]
+
+
+def plain_name(name: str | None) -> str | None:
+    """A source as it was named; of a file:// URL its path."""
+    return None if name is None else str(as_local(name))
+
+
+FilesArg = Annotated[
+    str, typer.Argument(metavar="SOURCE", help=f"A{FILES[1:]}", show_default=False, callback=plain_name)
+]
 SourceArg = Annotated[
     str,
-    typer.Argument(metavar="SOURCE", help=f"A corpus directory, or a source to count: {FILES}", show_default=False),
+    typer.Argument(
+        metavar="SOURCE",
+        help=f"A corpus directory, or a source to count: {FILES}",
+        show_default=False,
+        callback=plain_name,
+    ),
 ]
 
 
@@ -179,10 +195,10 @@ TERMS: Options = {
 }
 
 
-def source_of(name: str) -> "Path | Source":
+def source_of(name: str) -> "str | Path | Source":
     """The source that a name stands for."""
     if not name.startswith(BUILTIN_PREFIX):
-        return Path(name)
+        return name if is_url(name) else Path(name)
     from diln.datasets import BUILTIN
 
     builtin = BUILTIN.get(name.removeprefix(BUILTIN_PREFIX))
@@ -193,7 +209,7 @@ def source_of(name: str) -> "Path | Source":
 
 def is_corpus(name: str) -> bool:
     """Whether the name is that of a directory written by diln."""
-    return (Path(name) / MANIFEST).is_file()
+    return not is_url(name) and (Path(name) / MANIFEST).is_file()
 
 
 def check_rule(text: Given) -> None:
@@ -229,7 +245,7 @@ def read_for(models: "Sequence[Fitted]", name: str, reading: Given, text: Given,
     columns = [(fitted.rule or {}).get("columns") for fitted in models]
     if any(rule != rules[0] for rule in rules):
         raise SourceError(
-            f"{name}: the models' own documents were counted by different rules; count these by one, with diln "
+            f"{shown(name)}: the models' own documents were counted by different rules; count these by one, with diln "
             "corpus build, and give that corpus"
         )
     terms = list(dict.fromkeys(term for fitted in models for term in fitted.vocabulary))

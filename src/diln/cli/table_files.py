@@ -39,16 +39,22 @@ def check_target(
     Nor may it take the place of one of the files that are read, or lie in a directory that diln keeps. ``also`` has
     endings of names that are fine beside those of tables.
     """
-    suffix = path.suffix.lower()
-    if suffix not in (*WRITERS, *also):
-        raise DilnError(f"{path}: the name must end in one of {', '.join((*WRITERS, *also))}; choose what to write")
+    check_place(path, (*WRITERS, *also), inputs, directories)
+    module, extra = NEEDED.get(path.suffix.lower(), ("", ""))
+    if module and find_spec(module) is None:
+        raise DilnError(f"{path}: needs {module}; install it with: pip install 'diln[{extra}]', or write .csv")
+
+
+def check_place(
+    path: Path, endings: tuple[str, ...], inputs: Iterable[Path] = (), directories: Iterable[Path] = ()
+) -> None:
+    """Raise if no file with one of these endings of its name can be written there."""
+    if path.suffix.lower() not in endings:
+        raise DilnError(f"{path}: the name must end in one of {', '.join(endings)}; choose what to write")
     if path.is_dir():
         raise DilnError(f"{path}: is a folder; name a file")
     if not path.parent.is_dir():
         raise DilnError(f"{path.parent}: there is no such folder; make it first")
-    module, extra = NEEDED.get(suffix, ("", ""))
-    if module and find_spec(module) is None:
-        raise DilnError(f"{path}: needs {module}; install it with: pip install 'diln[{extra}]', or write .csv")
     for directory in directories:
         if path.resolve().is_relative_to(directory.resolve()):
             raise DilnError(f"{path}: lies in {directory}, which holds only what diln puts there; name another file")

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from diln.cli.console import OUT, bar, complain, facts, say_json
+from diln.cli.console import OUT, WIDE, bar, complain, facts, say_json
 
 if TYPE_CHECKING:
     from diln.analysis import Topic
@@ -38,9 +38,15 @@ def topic_table(topics: Sequence["Topic"], screen: Console, n_words: int | None)
     table.add_column("words", no_wrap=n_words is None)
     most = max((topic.weight for topic in topics), default=1.0)
     for topic in topics:
-        words = listed(topic.words, n_words, screen.width - BESIDE - (FOUND if chains else 0))
+        words = named(topic, n_words, screen.width - BESIDE - (FOUND if chains else 0))
         found = [f"{topic.found}/{topic.n_chains}"] if chains else []
         table.add_row(str(topic.id), f"{topic.weight:.1%}", bar(topic.weight / most, BAR_WIDTH), *found, escape(words))
+    return table
+
+
+def fit_line(table: Table, screen: Console) -> Table:
+    """The table; where a line has no room for it, its columns with a ratio share what the others leave."""
+    table.expand = screen.measure(table, options=screen.options.update_width(WIDE)).maximum > screen.width
     return table
 
 
@@ -51,6 +57,13 @@ def listed(words: Sequence[str], n_words: int | None, width: int) -> str:
     while n_words is None and len(shown) > 1 and cell_len(gap.join(shown)) > width:
         shown.pop()
     return gap.join(shown)
+
+
+def named(topic: "Topic", n_words: int | None, width: int) -> str:
+    """A topic's words after the name that its user gave it, as in Trials: court judge."""
+    if not topic.label:
+        return listed(topic.words, n_words, width)
+    return f"{topic.label}: {listed(topic.words, n_words, width - cell_len(topic.label) - 2)}"
 
 
 def joined(words: Sequence[str]) -> str:

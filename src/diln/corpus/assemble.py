@@ -1,6 +1,7 @@
 """From blocks of documents to shards of counts: count, agree on the vocabulary, renumber."""
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
@@ -183,6 +184,23 @@ def finish_shard(
     return sink.write(job.number, shard), len(shard), int(shard.counts.sum(dtype=np.int64)), unread
 
 
+Finishing = tuple[NDArray[np.int32], int, int, DateForm]  # what the Finish of every shard has
+
+
+class Elsewhere(ABC, Generic[Kept, Stash, Finished]):
+    """Who counts and finishes where this machine's processes do not."""
+
+    @abstractmethod
+    def counted(self, source: Source) -> Iterator[CountedBlock[Kept]]:
+        """The blocks of a source, in order."""
+
+    @abstractmethod
+    def finished(
+        self, shards: list[list[Part[Kept, Stash]]], same: Finishing
+    ) -> Iterator[tuple[Finished, int, int, Unread]]:
+        """The shards, in order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Assembled(Generic[Finished]):
     """Finished shards, their vocabulary, and what happened on the way."""
@@ -203,27 +221,34 @@ def assemble(
     watch: Watch,
     earlier_ids: Sequence[Strings] = (),
     earlier_dates: DateForm | None = None,
+    crew: "Elsewhere[Kept, Stash, Finished] | None" = None,
 ) -> Assembled[Finished]:
     """Count a source's documents and put them into a sink; the result is the same for any number of processes.
 
-    ``earlier_ids`` and ``earlier_dates`` are those of documents that the new ones are added to.
+    ``earlier_ids`` and ``earlier_dates`` are those of documents that the new ones are added to. ``crew`` does the work
+    in the place of this machine's processes.
     """
     for note in source.notes:
         watch.note(note)
-    first_number = next_number(earlier_ids) if source.numbered and earlier_ids else None
+    first_number = 1 if source.numbered and source.many else None
+    if source.numbered and earlier_ids:
+        first_number = next_number(earlier_ids)
     collector = Collector(
         table, sink, Tally(unreadable=source.unreadable), table.numbers(source.vocabulary or []), first_number
     )
     tally = collector.tally
     with Processes(n_jobs, (rule, sink)) as processes:
         try:
-            for block in processes.map(count_block, enumerate(source.blocks())):
+            blocks = processes.map(count_block, enumerate(source.blocks())) if crew is None else crew.counted(source)
+            for block in blocks:
                 collector.add(block)
                 watch.step(source.position, source.total, tally.documents)
         except SourceError:
             if source.check_file is not None:
                 source.check_file()
             raise
+        finally:
+            source.close()
         _warn_of_scripts(tally)
         if earlier_ids or not source.numbered:
             check_ids([*earlier_ids, *_ids(collector)], source.name)
@@ -231,7 +256,9 @@ def assemble(
         dates = _date_form(source, collector.date_orders, earlier_dates)
         same = (choice.numbers, len(choice.vocabulary), rule.min_tokens, dates)
         jobs = (Finish(number, parts, *same) for number, parts in enumerate(collector.shards))
-        finished: list[tuple[Finished, int, int, Unread]] = list(_finish(processes, jobs, sink.shared))
+        finished: list[tuple[Finished, int, int, Unread]] = list(
+            _finish(processes, jobs, sink.shared) if crew is None else crew.finished(collector.shards, same)
+        )
     sizes = [documents for _, documents, _, _ in finished]
     tally.short_dropped = tally.documents - tally.duplicates_dropped - sum(sizes)
     texts_of_known_terms = source.vocabulary is None and table.n_kept and sum(sizes)  # that none is met is no fault

@@ -21,6 +21,7 @@ from diln.corpus.store import StoredShards, commit, npy, read_manifest, read_ter
 from diln.corpus.strings import Strings
 from diln.corpus.vocabulary import TermTable
 from diln.corpus.watch import Notes, Watch
+from diln.engine.base import Engine
 from diln.errors import SourceError
 from diln.files import create, next_generation
 
@@ -86,6 +87,7 @@ def build(
     overwrite: bool = False,
     n_jobs: int = 1,
     watch: Watch | None = None,
+    engine: Engine | None = None,
     **options: Unpack[CorpusOptions],
 ) -> Corpus:
     """Count the documents of a source into a corpus on disk.
@@ -96,9 +98,10 @@ def build(
 
     Parameters
     ----------
-    source : path or Source
+    source : path, URL or Source
         A folder of .txt files, or a .txt, .csv, .tsv, .jsonl, .json (each also .gz), .parquet, LDA-C, UCI or .npz
-        file; "-" is the standard input (with ``format``).
+        file; "-" is the standard input (with ``format``). A string with ``://`` is a URL of such a file or folder
+        (extra ``remote``); one with ``*`` stands for every file that fits, all of one format.
     directory : path
         Directory for the corpus.
     overwrite : bool
@@ -107,6 +110,9 @@ def build(
         Number of processes; -1 uses all cores.
     watch : Watch, optional
         Is notified of guesses and of progress. By default guesses are written to the standard error stream.
+    engine : Dask, optional
+        A cluster whose workers count in the place of processes of this machine. They must see the directory, and the
+        files of a pattern or a folder, which they read themselves.
     **options
         How to read the file (see ``ReadOptions``) and how to turn text into counts (see ``TextRule``).
 
@@ -116,12 +122,18 @@ def build(
         Mapped from the directory.
     """
     directory = Path(directory)
-    opened, vocabulary, text = open_with(source, options)
+    opened, vocabulary, text = open_with(source, options, watch=watch)
     rule = rule_of(text)
     table, within = term_table(opened, rule, vocabulary)
     with writing(directory, "replace" if overwrite else "new") as held:
         generation = next_generation(directory)
-        made = assemble(opened, within, table, DiskSink(directory, generation), n_jobs, watch or Notes())
+        sink, crew = DiskSink(directory, generation), None
+        if engine is not None:
+            from diln.corpus.elsewhere import Crew, SharedSink
+
+            sink = SharedSink(directory.absolute(), generation)
+            crew = Crew(engine, (within, sink))
+        made = assemble(opened, within, table, sink, n_jobs, watch or Notes(), crew=crew)
         stored = stored_rule(rule, opened)
         commit(held, generation, made.shards, made.vocabulary, stored, made.tally.to_json(), made.dates)
     return Corpus.open(directory)
@@ -167,7 +179,7 @@ def append(
     with writing(directory, "extend") as held:
         manifest = read_manifest(directory)
         stored = manifest.content
-        opened, vocabulary, text = open_with(source, options, columns_of(stored["rule"]))
+        opened, vocabulary, text = open_with(source, options, columns_of(stored["rule"]), watch)
         if vocabulary is not None and opened.vocabulary is None:
             raise SourceError("a corpus has its own vocabulary: leave --vocabulary out (or pass --grow for new terms)")
         rule = _rule_again(stored["rule"], text)

@@ -1,9 +1,9 @@
 """The one class for documents: counts over a vocabulary, with what else is known of each document."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Self, Unpack
+from typing import Any, Self, SupportsIndex, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from diln.corpus.matrix import MatrixSource, bow_matrix
 from diln.corpus.options import CorpusOptions, open_with, rule_of, stored_rule
 from diln.corpus.readers.columns import ColumnOptions
 from diln.corpus.rules import TextOptions, TextRule
-from diln.corpus.shards import Rows, Shard, collect, gather, gather_all
+from diln.corpus.shards import Rows, Shard, collect, gather, gather_all, narrow
 from diln.corpus.sinks import MemorySink
 from diln.corpus.sources import Source, as_texts
 from diln.corpus.splits import Completion, completion_rows, generator, halves, test_rows
@@ -25,10 +25,13 @@ from diln.corpus.store import StoredShards, read_manifest, read_terms, write_cor
 from diln.corpus.strings import offsets_of
 from diln.corpus.vocabulary import given_vocabulary
 from diln.corpus.watch import Notes, Tally, Watch
-from diln.errors import brief, check_kind
+from diln.errors import StoreError, brief, check_kind
+from diln.files import MANIFEST
+from diln.files.urls import mapped_place
 
 SAVED_AT_ONCE = 16_384  # documents in a shard that ``save`` writes
 COUNTED_AT_ONCE = 16_384
+OPEN_AT_ONCE = 4  # corpora that this process has open for others, who say where documents are
 
 
 class Corpus:
@@ -68,8 +71,8 @@ class Corpus:
         self._shards = shards
         self._sizes = list(sizes)
         self._starts = offsets_of(sizes)[:-1]
-        self._whole = rows is None
-        self._rows = np.arange(sum(sizes)) if rows is None else rows
+        self._chosen = rows  # None: all of them
+        self._often = False
         self.vocabulary = vocabulary
         self.tally, self.rule, self.directory = tally, rule, directory
         self.dates = dates or DateForm()
@@ -236,9 +239,10 @@ class Corpus:
 
         Parameters
         ----------
-        path : path
+        path : path or URL
             A folder of .txt files, or a .txt, .csv, .tsv, .jsonl, .json (each also .gz), .parquet, LDA-C, UCI or .npz
-            file; "-" is the standard input (with ``format``).
+            file; "-" is the standard input (with ``format``). A string with ``://`` is a URL of such a file or folder
+            (extra ``remote``); one with ``*`` stands for every file that fits, all of one format.
         n_jobs : int
             Number of processes; -1 uses all cores. The result is the same for any number.
         watch : Watch, optional
@@ -246,7 +250,7 @@ class Corpus:
         **options
             How to read the file (see ``ReadOptions``) and how to turn text into counts (see ``TextRule``).
         """
-        source, vocabulary, text = open_with(path, options)
+        source, vocabulary, text = open_with(path, options, watch=watch)
         return cls._assemble(source, rule_of(text), vocabulary, n_jobs, watch)
 
     @classmethod
@@ -277,7 +281,7 @@ class Corpus:
         check : bool
             Whether to read all files now and compare them with their checksums.
         """
-        directory = Path(directory)
+        directory = mapped_place(directory)
         manifest = read_manifest(directory)
         shards = StoredShards(directory, manifest)
         if check:
@@ -310,10 +314,43 @@ class Corpus:
     def _parts(self) -> Iterator[Shard]:
         """The documents as shards, one at a time, in the order of this corpus."""
         for first in range(0, len(self), SAVED_AT_ONCE):
-            yield collect(self._shards, self._starts, self._rows[first : first + SAVED_AT_ONCE])
+            last = min(first + SAVED_AT_ONCE, len(self))
+            yield collect(self._shards, self._starts, self._numbers(np.arange(first, last)))
+
+    @property
+    def _rows(self) -> Rows:
+        """The rows of all documents among those of all shards."""
+        return np.arange(sum(self._sizes)) if self._chosen is None else self._chosen
+
+    def _numbers(self, rows: NDArray[Any]) -> Rows:
+        """The same of some documents; of all that there are, none but these is in memory."""
+        if self._chosen is not None:
+            return np.asarray(self._chosen[rows])
+        found = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64, copy=False)
+        return np.where(found < 0, found + len(self), found)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        """For another process: of a corpus on disk where it is, and which documents."""
+        if self.directory is None:
+            return super().__reduce_ex__(protocol)
+        rows: Any = slice(None) if self._chosen is None else narrow(self._chosen)
+        if self._chosen is not None and len(rows) and np.array_equal(rows, np.arange(rows[0], rows[0] + len(rows))):
+            rows = slice(int(rows[0]), int(rows[-1]) + 1)
+        return opened, (self.directory.resolve(), sum(self._sizes), rows, self._often)
+
+    def often(self) -> "Corpus":
+        """The same for processes that are sent some of its documents again and again: they open it once."""
+        corpus = self._with(self._chosen)
+        corpus._often = True
+        return corpus
+
+    def _with(self, rows: Rows | None) -> "Corpus":
+        """The corpus of these rows among those of all shards."""
+        shards, sizes, terms = self._shards, self._sizes, self.vocabulary
+        return Corpus(shards, sizes, terms, rows=rows, rule=self.rule, directory=self.directory, dates=self.dates)
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return sum(self._sizes) if self._chosen is None else len(self._chosen)
 
     def __repr__(self) -> str:
         return f"<Corpus of {len(self):,} documents, {self.n_terms:,} terms, {self.n_tokens:,} tokens>"
@@ -322,9 +359,8 @@ class Corpus:
         """The corpus of some of the documents: those at ``rows``, in that order, or where a mask is true."""
         if isinstance(rows, int | np.integer):
             raise TypeError("a corpus is indexed by several rows; use corpus.documents[i] for one document")
-        chosen = self._rows[rows if isinstance(rows, slice) else as_index(rows, len(self))]
-        shards, sizes, terms = self._shards, self._sizes, self.vocabulary
-        return Corpus(shards, sizes, terms, rows=chosen, rule=self.rule, directory=self.directory, dates=self.dates)
+        index = np.arange(*rows.indices(len(self))) if isinstance(rows, slice) else as_index(rows, len(self))
+        return self._with(self._numbers(index))
 
     @property
     def n_terms(self) -> int:
@@ -339,7 +375,14 @@ class Corpus:
     @property
     def n_tokens(self) -> int:
         """Number of tokens of all documents."""
-        return int(self.doc_lengths.sum())
+        return sum(int(some.sum()) for some in self.lengths())
+
+    def lengths(self) -> Iterator[NDArray[np.int64]]:
+        """Number of tokens of each document, of some documents at a time."""
+        if self._chosen is None:
+            yield from (shard.sizes for shard in self._shards)
+        else:
+            yield self.doc_lengths
 
     @property
     def document_frequency(self) -> NDArray[np.int64]:
@@ -353,13 +396,13 @@ class Corpus:
     @property
     def counts(self) -> csr_array:
         """All counts (n_docs, n_terms), in memory."""
-        if self._whole:
+        if self._chosen is None:
             return gather_all(self._shards, self.n_terms)
         return self.rows(np.arange(len(self)))
 
     def rows(self, rows: Sequence[int] | NDArray[Any]) -> csr_array:
         """The counts (n_rows, n_terms) of some documents, by row or mask; of a corpus on disk only these are read."""
-        return gather(self._shards, self._starts, self._rows[as_index(rows, len(self))], self.n_terms)
+        return gather(self._shards, self._starts, self._numbers(as_index(rows, len(self))), self.n_terms)
 
     def minibatches(self, size: int, rng: np.random.Generator) -> Iterator[csr_array]:
         """Counts of ``size`` documents at a time, in random order, each document once; the last may be fewer."""
@@ -410,6 +453,11 @@ class Corpus:
         return Completion(self[train], self[test], *halves(self[test].counts, rng))
 
 
+def as_shard(corpus: Corpus) -> Shard:
+    """All documents of a corpus as one shard, in memory."""
+    return collect(corpus._shards, corpus._starts, corpus._rows)
+
+
 def as_index(rows: Sequence[int] | NDArray[Any], n_docs: int) -> NDArray[Any]:
     """Rows of so many documents, or a mask, as an array that indexes."""
     try:
@@ -430,3 +478,26 @@ def as_index(rows: Sequence[int] | NDArray[Any], n_docs: int) -> NDArray[Any]:
 
 def _fields(**given: Iterable[Any] | None) -> dict[str, Iterable[Any]]:
     return {name: values for name, values in given.items() if values is not None}
+
+
+def opened(directory: Path, size: int, rows: slice | NDArray[Any], often: bool = False) -> Corpus:
+    """Some documents of a corpus on disk that had so many when it was opened elsewhere."""
+    corpus = _as_it_is(directory, _stamp(directory / MANIFEST)) if often else Corpus.open(directory)
+    if len(corpus) != size:
+        raise StoreError(f"{directory}: has {len(corpus):,} documents, and not the {size:,} that it had; begin anew")
+    return corpus if isinstance(rows, slice) and rows == slice(None) else corpus[rows]
+
+
+def _stamp(manifest: Path) -> tuple[int, int, int] | None:
+    """What changes with a file; None where there is none."""
+    try:
+        found = manifest.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=OPEN_AT_ONCE)
+def _as_it_is(directory: Path, stamp: tuple[int, int, int] | None) -> Corpus:
+    """A corpus on disk, opened once for all who ask for some of its documents while its manifest stays as it is."""
+    return Corpus.open(directory)

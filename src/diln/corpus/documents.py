@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from diln.corpus.dates import timestamps
 from diln.corpus.shards import FIELDS, Rows, Shard, by_home
 
+TEXTS = 256  # texts that are in memory at a time
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -101,5 +103,6 @@ class Documents(Sequence[Document]):
 
     @property
     def texts(self) -> Iterator[str]:
-        """Each document's text, read one after the other."""
-        return (document.text for document in self)
+        """Each document's text, in order; some are read at a time, those of a shard together."""
+        for first in range(0, len(self), TEXTS):
+            yield from Documents(self._shards, self._starts, self._rows[first : first + TEXTS])._field("text")

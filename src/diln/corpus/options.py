@@ -8,6 +8,7 @@ from diln.corpus.readers.columns import ColumnsRead
 from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.sources import Source
 from diln.corpus.vocabulary import given_vocabulary
+from diln.corpus.watch import Watch
 from diln.errors import SourceError
 
 
@@ -23,10 +24,13 @@ class Opened(NamedTuple):
     text: TextOptions
 
 
-def open_with(source: str | Path | Source, options: CorpusOptions, columns: ColumnsRead | None = None) -> Opened:
+def open_with(
+    source: str | Path | Source, options: CorpusOptions, columns: ColumnsRead | None = None, watch: Watch | None = None
+) -> Opened:
     """Open a source, and keep apart what is said about its reading and about its text.
 
-    ``columns`` are those that earlier documents were read from; they are looked for first.
+    ``columns`` are those that earlier documents were read from; they are looked for first. ``watch`` is told how
+    much of a file elsewhere has come.
     """
     said: dict[str, Any] = dict(options)
     read: dict[str, Any] = {key: said.pop(key) for key in ReadOptions.__annotations__ if key in said}
@@ -34,7 +38,7 @@ def open_with(source: str | Path | Source, options: CorpusOptions, columns: Colu
     if not isinstance(source, Source):
         if columns is not None:
             read.setdefault("columns", columns)
-        return Opened(open_source(source, **{**read, "vocabulary": vocabulary}), vocabulary, text)
+        return Opened(open_source(source, watch, **{**read, "vocabulary": vocabulary}), vocabulary, text)
     if read:
         raise SourceError(f"{source.name}: is no file; leave out what says how to read one ({', '.join(sorted(read))})")
     return Opened(source, vocabulary, text)

@@ -67,12 +67,14 @@ class Source(ABC):
     name: str
     vocabulary: list[str] | None = None  # the terms, where documents come as counts over given ones
     numbered: bool = False  # whether the ids are numbers made up while reading
+    many: bool = False  # whether it is of several files, in each of which such numbers begin anew
     total: int = 0  # how much there is to read, in units of ``position``; 0 when not known
     position: int = 0  # how much has been read
     unreadable: int = 0  # files and folders that are left out, because they cannot be read
     date_order: Order | None = None  # of day, month and year in dates of numbers, where it is given
     columns_read: dict[str, Any] | None = None  # which columns are the text, the id and so on, where there are columns
     check_file: Callable[[], None] | None = None  # raises if the file is damaged, and its documents are not to blame
+    let_go: Callable[[], object] | None = None  # removes temporary files, of a source that can be read only once
     notes: tuple[str, ...] = ()  # what was guessed, for the user to see
 
     def with_dates(self, order: Order | None) -> Self:
@@ -83,6 +85,11 @@ class Source(ABC):
     @abstractmethod
     def blocks(self) -> Iterator[Block]:
         """The documents, block after block."""
+
+    def close(self) -> None:
+        """Let go of what is kept of the documents while they are read."""
+        if self.let_go is not None:
+            self.let_go()
 
 
 @dataclass(frozen=True, slots=True)

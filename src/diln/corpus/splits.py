@@ -96,6 +96,19 @@ def halves(counts: csr_array, rng: np.random.Generator) -> tuple[csr_array, csr_
     return _count(observed, counts.shape[1]), _count(kept, counts.shape[1])
 
 
+def pass_over(counts: csr_array, rng: np.random.Generator) -> None:
+    """Have a generator where ``halves`` of these documents leaves it: what it draws depends on how long they are."""
+    ends = np.concatenate([[0], np.cumsum(counts.data, dtype=np.int64)])
+    sizes = np.diff(ends[counts.indptr])
+    room = np.zeros(min(int(sizes.max(initial=0)), MOST_SHUFFLED), np.int32)
+    for row, size in enumerate(sizes.tolist()):
+        if size <= MOST_SHUFFLED:
+            rng.shuffle(room[:size])
+        else:
+            entries = slice(counts.indptr[row], counts.indptr[row + 1])
+            _drawn(counts.data[entries].astype(np.int64), size, rng)
+
+
 def _halved(terms: NDArray[np.int32], counts: NDArray[Any], rng: np.random.Generator) -> tuple[Tokens, Tokens]:
     """One document in two halves."""
     size = int(counts.sum(dtype=np.int64))

@@ -1,6 +1,7 @@
 """The corpus on disk: a directory of memory-mapped shards and a manifest that says what belongs to it."""
 
 import json
+import mmap
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 import diln.files
 from diln.corpus.dates import DateForm
 from diln.corpus.layout import manifest_content
-from diln.corpus.shards import Shard
+from diln.corpus.shards import FIELDS, Shard
 from diln.corpus.stored import check_array, check_different, check_rows, check_strings
 from diln.corpus.strings import Strings
 from diln.corpus.vocabulary import check_vocabulary
@@ -32,7 +33,22 @@ from diln.files import (
 )
 from diln.files.frame import checking, versions
 
-MAPPED_AT_ONCE = 32  # shards: every mapped array takes a file descriptor, of which a process may have 256
+ARRAYS = 3 + 2 * len(FIELDS)  # of a shard; each that is mapped takes a file descriptor
+FEWEST, MOST = 8, 256  # shards that are mapped at once
+
+
+def mapped_at_once() -> int:
+    """How many shards may be mapped with three quarters of the file descriptors that this process may have."""
+    try:
+        import resource
+    except ImportError:  # on Windows, where mapped files take none
+        return MOST
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return MOST if allowed < 0 else min(max(3 * allowed // 4 // ARRAYS, FEWEST), MOST)
+
+
+MAPPED_AT_ONCE = mapped_at_once()
+RESIDENT = 4  # shards whose mapped pages may stay in memory when others are read
 ROWS = "rows"  # of counts, among what was looked at
 
 
@@ -42,14 +58,14 @@ def _parts(content: dict[str, Any]) -> set[str]:
 
 CORPUS = Kind(
     format="diln-corpus",
-    schema=2,
+    schema=3,
     noun="corpus",
     make="build one with: diln corpus build SOURCE -o DIR",
     mend="build it again, or restore it from a copy",
     part=re.compile(r"g\d{4,}-(\d{5,}|vocabulary\.json)|\.raw-[0-9a-f]{8}-\d{6,}(\.numbers\.npy)?"),
     parts=_parts,
     inside=re.compile(r"(?s).+\.npy"),
-    migrations={1: dict},  # what came in has defaults
+    migrations={1: dict, 2: dict},  # what came in has defaults
 )
 
 
@@ -114,6 +130,16 @@ def map_array(stored: StoredFiles, name: str) -> NDArray[Any]:
     return mapped.view(np.ndarray)
 
 
+def forget_pages(*arrays: NDArray[Any]) -> None:
+    """Have pages of mapped files leave this process's memory; they come back when they are read."""
+    for array in arrays:
+        pages: Any = array
+        while pages is not None and not hasattr(pages, "madvise"):
+            pages = getattr(pages, "base", None)
+        if pages is not None and hasattr(mmap, "MADV_DONTNEED"):
+            pages.madvise(mmap.MADV_DONTNEED)
+
+
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
     """Say of a file that it is not as it must be."""
@@ -166,6 +192,7 @@ class StoredShards(Sequence[Shard]):
         self.entries, self.n_terms = manifest.shards, manifest.content["terms"]
         self.sound: list[set[str]] = [set() for _ in self.files]  # of each shard, what was found to be as it must be
         self.mapped: dict[int, Shard] = {}
+        self.resident: dict[int, None] = {}  # shards that were read last, the latest at the end
         for files in self.files:
             files.check_sizes()
 
@@ -177,7 +204,17 @@ class StoredShards(Sequence[Shard]):
             self.mapped[number] = self._map(number)
             if len(self.mapped) > MAPPED_AT_ONCE:
                 del self.mapped[next(iter(self.mapped))]
+        self._let_go(number)
         return self.mapped[number]
+
+    def _let_go(self, number: int) -> None:
+        """Have the system forget the pages of a shard that was read before others: it has them at hand, or on disk."""
+        self.resident.pop(number, None)
+        self.resident[number] = None
+        for oldest in list(self.resident)[:-RESIDENT]:
+            self.resident.pop(oldest, None)  # another thread may be at the same
+            if (shard := self.mapped.get(oldest)) is not None:
+                forget_pages(shard.offsets, shard.terms, shard.counts)
 
     def _map(self, number: int) -> Shard:
         files, entry = self.files[number], self.entries[number]

@@ -84,10 +84,15 @@ def limits(n_docs: int, rule: TextRule) -> tuple[float, float, int]:
     2,500, 10 from 9,025 on). max_df: half of the documents, or all when there are fewer than 20. max_terms: 10,000,
     or 20,000 from a million documents on.
     """
-    least = min(10, max(1, round(n_docs**0.5 / 10))) if rule.min_df is None else _documents(rule.min_df, n_docs)
+    least = least_documents(n_docs) if rule.min_df is None else _documents(rule.min_df, n_docs)
     most = n_docs * (0.5 if n_docs >= 20 else 1.0) if rule.max_df is None else _documents(rule.max_df, n_docs)
     limit = rule.max_terms if rule.max_terms is not None else 10_000 if n_docs < 1_000_000 else 20_000
     return least, most, limit
+
+
+def least_documents(n_docs: int) -> int:
+    """Documents that a term must be in where nothing is said, of so many."""
+    return int(min(10, max(1, round(n_docs**0.5 / 10))))
 
 
 def _documents(share: Share, n_docs: int) -> float:

@@ -95,11 +95,11 @@ def _own(kind: Any) -> bool:
 @cache
 def _digest(folder: Path) -> str:
     """What stands in the files that a loop of this folder may be compiled from: its own, and those of ``ROOMS``."""
-    return sha256("".join([_digest_of(folder), *(_digest_of(PACKAGE / room) for room in ROOMS)]).encode()).hexdigest()
+    return sha256("".join([digest_of(folder), *(digest_of(PACKAGE / room) for room in ROOMS)]).encode()).hexdigest()
 
 
 @cache
-def _digest_of(folder: Path) -> str:
+def digest_of(folder: Path) -> str:
     """What stands in the Python files of a folder and of those in it, but for an editor's locks: links to nowhere."""
     found = sha256()
     for inside, folders, names in os.walk(folder):

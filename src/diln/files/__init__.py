@@ -3,7 +3,18 @@
 from diln.files.folders import Held, next_generation, remove, sweep, writing
 from diln.files.kinds import MANIFEST, Content, Kind, StoredFiles, inside, read_manifest, write_manifest
 from diln.files.lock import LOCK, locked
-from diln.files.safe import Entry, create, make_folder, sweep_fresh, touch, unreadable, whole, write_parts, write_whole
+from diln.files.safe import (
+    Entry,
+    create,
+    make_folder,
+    open_as_it_is,
+    sweep_fresh,
+    touch,
+    unreadable,
+    whole,
+    write_parts,
+    write_whole,
+)
 
 __all__ = [
     "LOCK",
@@ -18,6 +29,7 @@ __all__ = [
     "locked",
     "make_folder",
     "next_generation",
+    "open_as_it_is",
     "read_manifest",
     "remove",
     "sweep",

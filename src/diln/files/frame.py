@@ -11,11 +11,12 @@ import diln
 from diln.fields import Field, MismatchError, Record, TensorError, UnknownError
 from diln.files.kinds import MANIFEST, Content, Kind, version_of
 
-FILE: Record = (
-    Field("file", "text", "Its name in the directory"),
+NOTE: Record = (
     Field("bytes", "whole", "Its size", least=0),
     Field("sha256", "text", "SHA-256 of its bytes, in lower-case hexadecimal"),
 )
+
+FILE: Record = (Field("file", "text", "Its name in the directory"), *NOTE)
 
 VERSIONS: Record = (
     Field("diln", "text", "Version of diln that wrote the files"),

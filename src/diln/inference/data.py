@@ -1,7 +1,9 @@
 """What is observed, as the compiled loops take it: documents as counts of terms, or as tokens one by one."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,8 +55,8 @@ class TermCounts:
 
     @property
     def pieces(self) -> list[tuple[int, int]]:
-        """Documents of each call of a step, whose sums are added in this order: some sixty calls, of 16 to 256 each."""
-        return cut(len(self), min(256, max(16, len(self) // 64)))
+        """Documents of each call of a step, whose sums are added in this order."""
+        return cut(len(self), piece_size(len(self)))
 
     @cached_property
     def lengths(self) -> NDArray[np.float64]:
@@ -67,6 +69,83 @@ class TermCounts:
         """For each term (a column) the documents that have it and where their entries are."""
         places = np.arange(len(self.indices))
         return csr_array((places, self.indices, self.indptr), (len(self), self.n_terms)).tocsc()
+
+
+def piece_size(n_docs: int) -> int:
+    """Documents of each call of a step on so many: some sixty calls, of 16 to 256 each."""
+    return min(256, max(16, n_docs // 64))
+
+
+class Batch(ABC):
+    """Documents that an engine may work on elsewhere: pickled, they are small if they can be read from a disk there."""
+
+    n_docs: int
+
+    @property
+    def weight(self) -> float:
+        """How much work they are beside others."""
+        return self.n_docs
+
+    @abstractmethod
+    def counts(self) -> csr_array:
+        """Their counts (n_docs, n_terms), read if need be."""
+
+    @abstractmethod
+    def loaded(self) -> "Batch":
+        """The same with counts that are in this process' memory, for whoever is here."""
+
+    @abstractmethod
+    def cut(self, first: int, last: int) -> "Batch":
+        """Documents first to last."""
+
+    def parts(self, size: int, number: int) -> list["BatchPart"]:
+        """All documents in so many parts or fewer, from which pieces of ``size`` documents can be cut."""
+        n_pieces = max(-(-self.n_docs // size), 1)
+        number = min(number, n_pieces)
+        edges = [min(n_pieces * i // number * size, self.n_docs) for i in range(number + 1)]
+        return [BatchPart(self.cut(first, last), first, size) for first, last in pairwise(edges)]
+
+
+class BatchPart(NamedTuple):
+    """Some documents of a batch."""
+
+    batch: Batch
+    first: int  # of them, among those of the whole batch
+    size: int  # of a piece
+
+    @property
+    def weight(self) -> float:
+        """How much work they are."""
+        return self.batch.weight
+
+
+@dataclass(frozen=True, slots=True)
+class CountedBatch(Batch):
+    """Documents whose counts are in memory alone."""
+
+    known: csr_array
+
+    @classmethod
+    def of(cls, documents: Batch | csr_array) -> Batch:
+        """Counts as a batch; a batch as it is."""
+        return documents if isinstance(documents, Batch) else cls(csr_array(documents))
+
+    @property
+    def n_docs(self) -> int:  # type: ignore[override]
+        """Number of documents."""
+        return int(self.known.shape[0])
+
+    def counts(self) -> csr_array:
+        """Their counts."""
+        return self.known
+
+    def loaded(self) -> Batch:
+        """Itself."""
+        return self
+
+    def cut(self, first: int, last: int) -> Batch:
+        """Documents first to last; all of them are these."""
+        return self if (first, last) == (0, self.n_docs) else CountedBatch(self.known[first:last])
 
 
 class Tokens(NamedTuple):

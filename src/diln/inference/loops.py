@@ -9,9 +9,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from scipy.sparse import csr_array
-
 from diln.engine.base import Engine
+from diln.inference.data import Batch
 from diln.inference.progress import Progress
 
 Watch = Callable[[Progress], bool]  # is told of every sweep or step; says whether to end before the next
@@ -29,7 +28,7 @@ class SweepingRun(Protocol):
 class Learner(Protocol):
     """A model that learns from some documents at a time."""
 
-    def learn(self, counts: csr_array, engine: Engine) -> Progress:
+    def learn(self, documents: Batch, engine: Engine) -> Progress:
         """Visit these documents, then move the corpus a step towards them."""
 
 
@@ -40,11 +39,11 @@ def sweeps(run: SweepingRun, engine: Engine, watch: Watch) -> None:
             break
 
 
-def steps(learner: Learner, batches: Iterable[csr_array], engine: Engine, watch: Watch, seconds: float = 0.0) -> None:
+def steps(learner: Learner, batches: Iterable[Batch], engine: Engine, watch: Watch, seconds: float = 0.0) -> None:
     """A step for every mini-batch; ``seconds`` were spent before."""
     begun = time.perf_counter() - seconds
-    for counts in batches:
-        progress = learner.learn(counts, engine)
+    for batch in batches:
+        progress = learner.learn(batch, engine)
         progress.seconds = time.perf_counter() - begun
         if watch(progress):
             break

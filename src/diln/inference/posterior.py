@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from diln.engine.base import Engine
-from diln.inference.data import Array, TermCounts
+from diln.inference.data import Array, Batch, TermCounts
+from diln.inference.progress import Sight
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,14 @@ class Inferred:
 
     proportions: Array  # (n_docs, n_topics) expected proportions of topics; rows sum to 1
     locations: Array  # (n_docs, d) expected locations
+
+
+class FoldIn(ABC):
+    """What new documents are inferred from, without all else that a posterior knows; it can be pickled."""
+
+    @abstractmethod
+    def infer(self, counts: TermCounts | csr_array, engine: Engine) -> Inferred:
+        """Documents seen for the first time, each as if alone."""
 
 
 class OnlineStep(NamedTuple):
@@ -67,6 +76,10 @@ class Posterior(ABC):
     def locations(self) -> Array:
         """Topic locations ell (n_topics, d); d is 0 for a model without."""
 
+    def sight(self) -> Sight:
+        """The topics as they are now."""
+        return Sight(self.statistics, self.topic_tokens, self.locations)
+
     @property
     @abstractmethod
     def covariance(self) -> Array | None:
@@ -105,8 +118,12 @@ class Posterior(ABC):
         """Bring up to date what follows from the rest."""
 
     @abstractmethod
+    def fold_in(self, most: int, tolerance: float) -> FoldIn:
+        """What documents are inferred from, with at most so many steps for each."""
+
     def infer(self, counts: TermCounts | csr_array, most: int, tolerance: float, engine: Engine) -> Inferred:
         """Documents seen for the first time, each as if alone; with at most so many steps for each."""
+        return self.fold_in(most, tolerance).infer(counts, engine)
 
     @abstractmethod
     def draws(
@@ -115,10 +132,18 @@ class Posterior(ABC):
         """Draws from the posterior: topics (n_terms, n_topics) and the documents' proportions (n_docs, n_topics)."""
 
     @abstractmethod
-    def learn(self, counts: csr_array, step: OnlineStep, engine: Engine) -> float | None:
+    def learn(self, documents: Batch | csr_array, step: OnlineStep, engine: Engine) -> float | None:
         """Visit documents, then move the corpus a step towards what they say.
 
         Returns the mean of ln p(token's term | the document's other tokens), of sampling.
+        """
+
+    @abstractmethod
+    def grow_terms(self, n_terms: int) -> None:
+        """Have so many terms: new ones, that no document has had, come after those that there are.
+
+        gamma_0 of a term stays as it is, so that what a topic says of old terms beside each other does, too: each
+        probability is (n_k + V gamma_0) / (n_k + V' gamma_0) times what it was.
         """
 
     @abstractmethod

@@ -1,7 +1,8 @@
 """How far a fit is, told to whoever looks on after every sweep, pass or step."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ class Progress:
     location_variance: float | None = None  # sampling: c
     n_components: int | None = None  # sampling: topics that there are, in use or not
     n_states: int | None = None  # sampling: states averaged so far
+    correlations: dict[str, float] = field(default_factory=dict)  # of a few pairs of topics, as in {"3-17": 0.4}
     chain: int | None = None  # of several, from 1 on; told to those who look on, and not kept
     chains_done: int | None = None
 
@@ -38,6 +40,19 @@ class Look(Protocol):
 
     def look(self, progress: Progress) -> None:
         """A pass, or a step, is done."""
+
+
+class Sight(NamedTuple):
+    """The topics of a model on its way: to be looked at, neither kept nor changed, for the next sweep moves them."""
+
+    counts: Array  # (n_terms, n_topics) tokens of each term in each topic
+    tokens: Array  # (n_topics,) tokens of each topic
+    locations: Array  # (n_topics, d) where the topics are; d is 0 while they are nowhere
+
+
+See = Callable[
+    [Callable[[], Sight]], None
+]  # is offered a sight after every sweep, pass or step, which it need not take
 
 
 def in_use(tokens: Array) -> NDArray[np.bool_]:

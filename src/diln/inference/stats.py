@@ -66,6 +66,13 @@ class Stats:
         }
         return replace(self, **arrays)
 
+    def widened(self, n_topics: int, by: int) -> Self:
+        """The same of more topics than these: new ones, of which nothing is known, come after them."""
+        arrays: dict[str, Any] = {
+            name: wide(getattr(self, name), n_topics, by, *how) for name, how in layout(type(self)).items()
+        }
+        return replace(self, **arrays)
+
     def move(self, other: "Stats", keep: float, share: float) -> None:
         """Every array <- keep * array + share * the other's."""
         for name, array in self.tensors().items():
@@ -84,5 +91,14 @@ def taken(array: Array, topics: NDArray[np.intp], axes: tuple[int, ...], lanes: 
         array = np.take(array, topics, axis)
         edges = [(0, 0)] * array.ndim
         edges[axis] = (0, padded(len(topics)) - len(topics) if lanes else 0)
+        array = np.pad(array, edges)
+    return np.ascontiguousarray(array)
+
+
+def wide(array: Array, n_topics: int, by: int, axes: tuple[int, ...], lanes: bool) -> Array:
+    """An array of so many topics with others after them, which are 0."""
+    for axis in axes:
+        edges = [(0, 0)] * array.ndim
+        edges[axis] = (0, (padded(n_topics + by) - padded(n_topics)) if lanes else by)
         array = np.pad(array, edges)
     return np.ascontiguousarray(array)

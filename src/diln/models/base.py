@@ -1,6 +1,8 @@
 """The estimators' common part: scikit-learn's verbs on top of a fitted model."""
 
 import sys
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self, cast
@@ -9,16 +11,19 @@ from warnings import warn
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, issparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _clone_parametrized
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diln.corpus import Corpus
+from diln.corpus.batches import in_batches
 from diln.corpus.sound import check_filled, sound_rows
 from diln.corpus.vocabulary import check_vocabulary
-from diln.engine.threads import Threads
+from diln.engine.base import Engine
 from diln.errors import DilnWarning
 from diln.inference.progress import Progress
+from diln.models.batches import HalvesPart, halves_in_parts, pairs_in_parts
 from diln.models.checks import check_whole
+from diln.models.choice import chosen
 from diln.models.counts import (
     CorpusRows,
     MatrixRows,
@@ -27,15 +32,14 @@ from diln.models.counts import (
     as_rows,
     as_table,
     check_smallest,
-    halves_in_parts,
-    pairs_in_parts,
     text_given,
     whole,
 )
 from diln.models.fitted import DRAWS, MOST_DRAWS, Fitted, Floats
-from diln.models.fitting import first, fit, more
+from diln.models.fitting import engine_or_threads, first, fit, more
 from diln.models.options import INFERENCES, RENAMED, ModelOptions, flat, resolved
 from diln.models.parameters import Parameters, parameters_of
+from diln.models.updating import Growth, HalfLife, Update, Updater, parts_of
 
 ESTIMATORS: dict[str, type["TopicModel"]] = {}  # by kind; a class comes in by itself
 
@@ -44,6 +48,26 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     """What DILN, HDP, LDA and the CTM have in common; a model is a dataclass of its options."""
 
     fitted_: Fitted
+    engine: Any = None
+
+    def __post_init__(self, engine: Engine | None) -> None:
+        """Keep where fits run."""
+        self.engine = engine
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Names of parameters: an engine is none, for it is of machines and not of a model."""
+        return [name for name in super()._get_param_names() if name != "engine"]
+
+    def __sklearn_clone__(self) -> Self:
+        """The same parameters, and where fits run, without what was fitted."""
+        copy = cast(Self, _clone_parametrized(self))
+        copy.engine = self.engine
+        return copy
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickles, which know no cluster."""
+        return {name: value for name, value in super().__getstate__().items() if name != "engine"}
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
@@ -60,7 +84,7 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return cast(Self, super().__new__(cls))
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, and as ``inference__n_states`` those of the inference.
+        """Set parameters, as ``inference__n_states`` those of the inference, and as ``engine`` where fits run.
 
         Parameters
         ----------
@@ -71,6 +95,8 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         -------
         self
         """
+        if "engine" in params:
+            self.engine = params.pop("engine")
         if any(name.startswith("inference__") for name in params):
             params["inference"] = resolved(params.get("inference", self.inference))
         return cast(Self, super().set_params(**params))
@@ -93,7 +119,9 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         if hasattr(self, "fitted_"):
             del self.fitted_  # whatever happens, no model of other documents is left beside what is known of X
         rows, vocabulary = self._rows(X, reset=True)
-        fitted = fit(parameters, rows, vocabulary, _Printed() if self.verbose else None)
+        if self.verbose and (line := chosen(parameters, rows.n_docs, rows.n_tokens, here=self.engine is None).line):
+            sys.stderr.write(f"{line}\n")
+        fitted = fit(parameters, rows, vocabulary, _Printed() if self.verbose else None, engine=self.engine)
         fitted.named = hasattr(self, "feature_names_in_")
         self.fitted_ = fitted
         return self
@@ -119,14 +147,70 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         rows, vocabulary = self._rows(X, reset=new)
         look = _Printed() if self.verbose else None
         if new:
-            fitted = first(parameters, rows, vocabulary, look)
+            fitted = first(parameters, rows, vocabulary, look, self.engine)
             fitted.named = hasattr(self, "feature_names_in_")
         else:
             fitted = self.fitted_
             fitted.parameters = parameters.after(fitted.parameters)
-            more(fitted, rows, look)
+            more(fitted, rows, look, self.engine)
         self.fitted_ = fitted
         return self
+
+    def update(
+        self,
+        X: Any,
+        *,
+        new_terms: bool = True,
+        min_docs: int | None = None,
+        max_terms: int | None = None,
+        half_life: float | str | None = None,
+        new_topics: bool | None = None,
+        tokenizer: Any = None,
+    ) -> Update:
+        """Learn from more documents of a stream, whose new terms come into the vocabulary.
+
+        As ``partial_fit``, ``batch_size`` documents make a step, in the order given. A step goes the less far the more
+        documents the model stands for, and one of fewer documents less far. ``diln update`` does the same to a model
+        on disk.
+
+        Parameters
+        ----------
+        X : Corpus, or iterable of str
+            Documents; texts are counted by the rule of the documents that the model was fitted to.
+        new_terms : bool
+            Whether the vocabulary grows. New terms get the numbers after all others, which never change.
+        min_docs : int, optional
+            Number of documents a new term must be in; documents count for half after 20,000 others. Default: the
+            ``min_df`` of the model's documents, or 2 to 10, depending on how many there were.
+        max_terms : int, optional
+            Maximum number of terms. Default: twice as many as before the first update, at least 20,000.
+        half_life : float or str, optional
+            After how many documents (5000), or days ("90d"), old documents count for half. By default they fade slowly,
+            as steps make room for new ones.
+        new_topics : bool, optional
+            Whether a theme that the topics cannot explain becomes a topic, with the number after all others. DILN and
+            HDP by sampling only; default: if ``n_components`` is "auto".
+        tokenizer : callable, optional
+            Give it again if the model's own documents were counted with one.
+
+        Returns
+        -------
+        Update
+            What came in.
+        """
+        check_is_fitted(self)
+        growth = Growth(new_terms, min_docs, max_terms, HalfLife.of(half_life), new_topics)
+        fitted = self.fitted_
+        fitted.parameters = self._parameters().after(fitted.parameters)
+        batches = in_batches(parts_of(X, fitted, tokenizer), int(fitted.parameters.settled("batch_size")))
+        with self._running() as engine:
+            updater = Updater(fitted, growth, engine, _Printed() if self.verbose else None)
+            for batch in batches:
+                updater.learn(batch)
+        self.n_features_in_ = len(fitted.vocabulary)
+        if hasattr(self, "feature_names_in_"):
+            self.feature_names_in_ = np.array(fitted.vocabulary, object)
+        return updater.found
 
     def transform(self, X: Any) -> Floats:
         """Expected proportions of topics in documents.
@@ -147,8 +231,8 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         check_is_fitted(self)
         rows, empty = self._rows(X, reset=False)[0], 0
         out = np.empty((rows.n_docs, self.fitted_.posterior.n_topics))
-        with self._threads() as threads:
-            for first, last, tokens, proportions in self.fitted_.transformed(rows, threads):
+        with self._running() as engine:
+            for first, last, tokens, proportions in self.fitted_.transformed(rows, engine):
                 out[first:last] = proportions
                 empty += int((tokens == 0).sum())
         if empty:
@@ -181,12 +265,13 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             raise ValueError(f"method is {method!r}; give 'plug-in' or 'draws'")
         check_whole("n_draws", n_draws, 1, most=MOST_DRAWS)
         rows = self._rows(X, reset=False)[0]
+        parts: Iterable[HalvesPart]
         if held_out is None:
             parts = halves_in_parts(rows, seed)
         else:
             parts = pairs_in_parts(rows, self._rows(held_out, reset=False)[0])
-        with self._threads() as threads:
-            return self.fitted_.perplexity_of(parts, threads, n_draws if method == "draws" else None)
+        with self._running() as engine:
+            return self.fitted_.perplexity_of(parts, engine, n_draws if method == "draws" else None)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log probability of a token given half of its document, -ln(perplexity(X)): higher is better."""
@@ -249,7 +334,8 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         All have ``iteration``, ``documents`` visited so far, ``seconds``, ``n_topics`` in use, ``alpha`` and ``beta``.
         Sampling adds ``score``, the mean log probability of a token given all others, ``topic_word_prior``,
         ``location_variance``, ``n_components`` (all topics, used or not) and ``n_states`` averaged so far. Variational
-        inference adds ``bound``, its ``terms``, and ``perplexity`` as often as ``evaluate_every`` says.
+        inference adds ``bound``, its ``terms``, and ``perplexity`` as often as ``evaluate_every`` says. DILN and CTM
+        add ``correlations`` of up to 12 pairs of topics, chosen at random, by the topics' numbers: ``{"3-17": 0.41}``.
         """
         return self._known().history
 
@@ -309,8 +395,8 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _parameters(self) -> Parameters:
         return parameters_of(self.kind, flat(self))
 
-    def _threads(self) -> Threads:
-        return Threads(self._parameters().jobs)
+    def _running(self) -> AbstractContextManager[Engine]:
+        return engine_or_threads(self.engine, self._parameters().jobs)
 
     def _rows(self, X: Any, *, reset: bool) -> tuple[Rows, list[str]]:
         """Documents in the form that inference takes, with their terms."""

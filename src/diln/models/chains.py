@@ -4,6 +4,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache, partial
 
@@ -22,11 +23,12 @@ class Stopped(Exception):  # noqa: N818
     """Another chain has failed, or all were interrupted: this one ends."""
 
 
-def fit(job: Job, engine: Threads, checkpoints: Checkpoints | None, fit_one: Callable[[Job, Engine], Fitted]) -> Fitted:
+def fit(job: Job, engine: Engine, checkpoints: Checkpoints | None, fit_one: Callable[[Job, Engine], Fitted]) -> Fitted:
     """Fit a model, with as many chains as asked for, or go on with a fit that was stopped.
 
     Chain i has the bits of a fit with seed + i. As many chains run at a time as there are threads for, and share them:
-    how many there are changes no bit. Of a fit that the user ends, those agree that were done.
+    how many there are changes no bit. On an engine other than threads they run one after the other. Of a fit that the
+    user ends, those agree that were done.
     """
     number, seed = job.parameters.n_chains, job.seed
     told = cache(partial(fingerprint, job.parameters, job.rows, job.vocabulary))
@@ -34,12 +36,12 @@ def fit(job: Job, engine: Threads, checkpoints: Checkpoints | None, fit_one: Cal
     if not isinstance(job.parameters.random_state, int):  # else it is that of all chains that were stopped, too
         seed = next((found.content["seed"] - i for i, one in enumerate(keepers) if (found := one.found())), seed)
     if number == 1:
-        return fit_one(job.with_seed(seed, job.look, keepers[0]), engine)
+        return fit_one(job.of_chain(0, seed, job.look, keepers[0]), engine)
 
-    def chain(i: int, engine: Threads, look: Look) -> Fitted:
-        return fit_one(job.with_seed(seed + i, look, keepers[i]), engine)
+    def chain(i: int, engine: Engine, look: Look) -> Fitted:
+        return fit_one(job.of_chain(i, seed + i, look, keepers[i]), engine)
 
-    fitted, others = Together(number, engine.n_jobs, job).run(chain)
+    fitted, others = Together(number, engine, job).run(chain)
     if fitted.stopped is None and len(others) < number - 1:
         fitted.stopped = "chains"
     if fitted.stopped is None or (fitted.stopped == "chains" and others):
@@ -54,8 +56,9 @@ class Together:
     may raise, and an interrupt ends all.
     """
 
-    def __init__(self, number: int, n_jobs: int, job: Job) -> None:
-        self.number, self.inner, self.asked = number, job.look, job.stop
+    def __init__(self, number: int, engine: Engine, job: Job) -> None:
+        self.number, self.inner, self.asked, self.engine = number, job.look, job.stop, engine
+        n_jobs = engine.n_jobs if isinstance(engine, Threads) else 1
         self.at_once = min(number, n_jobs)
         self.jobs = n_jobs // self.at_once
         self.waiting = deque(range(1, number))
@@ -63,13 +66,13 @@ class Together:
         self.latest: dict[int, Progress] = {}  # of chains in other threads
         self.stop = threading.Event()
 
-    def run(self, chain: Callable[[int, Threads, Look], Fitted]) -> tuple[Fitted, list[ChainSummary]]:
+    def run(self, chain: Callable[[int, Engine, Look], Fitted]) -> tuple[Fitted, list[ChainSummary]]:
         """The first chain's model, and what is kept of the others that are done, in order."""
         with ThreadPoolExecutor(max(1, self.at_once - 1)) as pool:
             beside = [pool.submit(self._others, chain, shown=False) for _ in range(self.at_once - 1)]
             try:
-                with Threads(self.jobs) as threads:
-                    first = chain(0, threads, _Watch(self, 0, shown=True))
+                with self._own() as running:
+                    first = chain(0, running, _Watch(self, 0, shown=True))
                 self._others(chain, shown=True)
                 self._wait(beside)
             except BaseException as error:
@@ -78,7 +81,11 @@ class Together:
                 raise
         return first, [self.found[i] for i in range(1, self.number) if i in self.found]
 
-    def _others(self, chain: Callable[[int, Threads, Look], Fitted], *, shown: bool) -> None:
+    def _own(self) -> AbstractContextManager[Engine]:
+        """A chain's part of the threads; another engine has one chain at a time."""
+        return Threads(self.jobs) if isinstance(self.engine, Threads) else nullcontext(self.engine)
+
+    def _others(self, chain: Callable[[int, Engine, Look], Fitted], *, shown: bool) -> None:
         """Fit chains that nobody has begun, one after the other, and keep what is asked of each."""
         while self.waiting and not self.stop.is_set() and not self.asked():
             try:
@@ -86,8 +93,8 @@ class Together:
             except IndexError:  # another thread was faster
                 return
             try:
-                with Threads(self.jobs) as threads:
-                    fitted = chain(number, threads, _Watch(self, number, shown=shown))
+                with self._own() as running:
+                    fitted = chain(number, running, _Watch(self, number, shown=shown))
                 if fitted.stopped is None:
                     self.found[number] = ChainSummary.of(fitted.posterior)
             except BaseException:

@@ -15,25 +15,27 @@ import numpy as np
 import diln
 from diln.errors import DilnWarning, StoreError
 from diln.files import MANIFEST, Kind, remove, writing
+from diln.files.safe import TEMPORARY
 from diln.inference.data import Array
 from diln.models import migrations, start
 from diln.models.counts import PART, Rows
-from diln.models.files import MODEL, StoredModel, Tensors, read_model, write_model
+from diln.models.files import MODEL, StoredModel, Tensors, WriteShards, read_model, write_model
 from diln.models.parameters import Parameters
 from diln.models.reading import checkpoint_content, stored_values
 
 ANEW = "begin anew with --force in place of --resume"
 CHECKPOINT = Kind(
     format="diln-checkpoint",
-    schema=2,
+    schema=3,
     noun="checkpoint",
     make="begin without --resume",
     mend=ANEW,
-    part=MODEL.part,
+    part=re.compile(rf"{MODEL.part.pattern}|g\d{{4,}}-shards"),
     parts=MODEL.parts,
-    migrations={1: migrations.checkpoint_of_1},
+    inside=re.compile(rf"\d+|{TEMPORARY.format('[0-9]+')}"),
+    migrations={1: migrations.checkpoint_of_1, 2: dict},  # which had documents among the tensors
 )
-FREE = ("n_jobs", "verbose", "max_time")  # parameters that may be others when a fit is taken up
+FREE = ("n_jobs", "verbose", "max_time", "memory")  # parameters that may be others when a fit is taken up
 
 
 class Checkpoints:
@@ -105,10 +107,12 @@ class Checkpoints:
         with writing(self.directory, CHECKPOINT, "replace"):
             pass
 
-    def write(self, content: dict[str, Any], tensors: dict[str, Array], vocabulary: list[str]) -> None:
+    def write(
+        self, content: dict[str, Any], tensors: Tensors, vocabulary: list[str], shards: WriteShards | None = None
+    ) -> None:
         """Replace what is there, in one step; where that cannot be, it stays, and the fit goes on all the same."""
         try:
-            write_model(self.directory, content, tensors, vocabulary, CHECKPOINT)
+            write_model(self.directory, content, tensors, vocabulary, CHECKPOINT, None, shards)
             self.current = True
         except (StoreError, MemoryError) as error:
             reason = str(error) or "there is not enough memory"
@@ -239,13 +243,17 @@ class Keeper:
         seed: int,
         phase: str,
         stored: Callable[[], tuple[dict[str, Any], Tensors]],
+        shards: WriteShards | None,
         *,
         done: bool,
         stopped: bool,
     ) -> None:
-        """A sweep or a step is done, or all are; ``stored`` gives what is to be written, if it is time to."""
+        """A sweep or a step is done, or all are; ``stored`` gives what is to be written, if it is time to.
+
+        ``shards`` writes what is kept of documents.
+        """
         kept = self.checkpoints
         if kept is not None and kept.every < np.inf and (kept.due or stopped or (self.last and done and kept.long)):
             content, tensors = stored()
             told = {"seed": seed, "phase": phase, phase: content, "fingerprint": self.fingerprint()}
-            kept.write(told, tensors, self.vocabulary)
+            kept.write(told, tensors, self.vocabulary, shards)

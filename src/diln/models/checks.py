@@ -1,11 +1,15 @@
 """Values that users give: each check says what came and what to give instead."""
 
+import re
 from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
 from diln.errors import brief
 
+UNITS = {"": 1.0, "B": 1.0, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
+SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([KMGT]?B)?", re.IGNORECASE)
+LEAST = 1e6  # bytes of memory that make sense
 SMALL, LARGE = 1e-9, 1e6  # between which priors give numbers, in single precision too
 
 
@@ -69,3 +73,14 @@ def as_pair(name: str, value: Any) -> tuple[float, float]:
             f"is {brief(value)}; give (shape, rate) of a gamma distribution, both above 0, from {SMALL:g} to {LARGE:g}",
         ) from None
     return float(shape), float(rate)
+
+
+def bytes_of(memory: Any) -> float | None:
+    """Bytes that were asked for, as "8 GB"; None for "auto"."""
+    if isinstance(memory, str) and memory == "auto":
+        return None
+    found = SIZE.fullmatch(memory.strip()) if isinstance(memory, str) else None
+    size = float(found[1]) * UNITS[(found[2] or "").upper()] if found else 0.0
+    if size < LEAST:
+        raise ParameterError("memory", f'is {brief(memory)}; give a size from "1 MB" on, such as "8 GB", or "auto"')
+    return size

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, issparse
 
 from diln.corpus import Corpus
 from diln.corpus.sound import bags_or_text, dense, sound_rows
-from diln.corpus.splits import generator, halves
+from diln.corpus.splits import halves
 from diln.engine.threads import cut
 from diln.errors import DilnWarning
 
@@ -50,6 +50,59 @@ class Rows(ABC):
         for first, last in cut(self.n_docs, size):
             yield self.take(np.arange(first, last))
 
+    def lengths(self) -> Iterator[NDArray[np.int64]]:
+        """Tokens of all documents, of some at a time; a part of a token is one."""
+        for part in self.parts(PART):
+            ends = np.concatenate([[0], np.cumsum(np.ceil(part.data), dtype=np.int64)])
+            yield np.diff(ends[part.indptr])
+
+    def numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What streams of randomness of these documents are named by."""
+        return rows
+
+    def alone(self, rows: NDArray[np.int64]) -> "Rows":
+        """Some documents for another process: of a corpus on disk where they are, else their counts."""
+        return MatrixRows(self.take(rows))
+
+    def often(self) -> "Rows":
+        """The same for a process that is sent some of them again and again."""
+        return self
+
+    def sent(self, first: int, last: int) -> "Rows":
+        """Documents first to last for another process, under the same numbers."""
+        rows = np.arange(first, last)
+        numbers = self.numbers(rows)
+        return SentRows(self.alone(rows), first, None if np.array_equal(numbers, rows) else numbers)
+
+
+class SentRows(Rows):
+    """Some rows, one after the other, of others that stay where they are."""
+
+    def __init__(self, rows: Rows, first: int, named: NDArray[np.int64] | None = None) -> None:
+        self.rows, self.first, self.named = rows, first, named
+        self.n_docs, self.n_terms, self.rule = first + rows.n_docs, rows.n_terms, rows.rule
+
+    @property
+    def n_tokens(self) -> float:
+        """Tokens of the documents that are here."""
+        return self.rows.n_tokens
+
+    def take(self, rows: NDArray[np.int64]) -> csr_array:
+        """The counts of some documents that are here."""
+        return self.rows.take(rows - self.first)
+
+    def everything(self) -> csr_array:
+        """The counts of all documents that are here."""
+        return self.rows.everything()
+
+    def numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Their numbers where they come from."""
+        return rows if self.named is None else self.named[rows - self.first]
+
+    def sent(self, first: int, last: int) -> Rows:
+        """Itself: others are not here."""
+        return self
+
 
 class MatrixRows(Rows):
     """Counts in memory."""
@@ -84,6 +137,10 @@ class CorpusRows(Rows):
         """Tokens of the corpus."""
         return float(self.corpus.n_tokens)
 
+    def lengths(self) -> Iterator[NDArray[np.int64]]:
+        """Tokens of all documents, of some at a time."""
+        return self.corpus.lengths()
+
     def take(self, rows: NDArray[np.int64]) -> csr_array:
         """The counts of some documents."""
         return as_rows(self.corpus.rows(rows))
@@ -92,13 +149,21 @@ class CorpusRows(Rows):
         """The counts of all documents."""
         return as_rows(self.corpus.counts)
 
+    def alone(self, rows: NDArray[np.int64]) -> Rows:
+        """Of a corpus on disk no counts, but where they are."""
+        return super().alone(rows) if self.corpus.directory is None else CorpusRows(self.corpus[rows])
+
+    def often(self) -> Rows:
+        """The same, of a corpus that is opened once."""
+        return CorpusRows(self.corpus.often())
+
 
 class MovedRows(Rows):
     """Counts of a corpus in the order of another vocabulary, without the terms that it does not have."""
 
-    def __init__(self, corpus: Corpus, vocabulary: list[str], places: NDArray[np.int64]) -> None:
+    def __init__(self, corpus: Corpus, n_terms: int, places: NDArray[np.int32]) -> None:
         self.corpus, self.places = corpus, places
-        self.n_docs, self.n_terms, self.rule = len(corpus), len(vocabulary), corpus.rule
+        self.n_docs, self.n_terms, self.rule = len(corpus), n_terms, corpus.rule
 
     @property
     def n_tokens(self) -> float:
@@ -119,6 +184,45 @@ class MovedRows(Rows):
         """The counts of all documents."""
         return self.take(np.arange(self.n_docs))
 
+    def alone(self, rows: NDArray[np.int64]) -> Rows:
+        """Of a corpus on disk no counts, but where they are."""
+        if self.corpus.directory is None:
+            return super().alone(rows)
+        return MovedRows(self.corpus[rows], self.n_terms, self.places)
+
+    def often(self) -> Rows:
+        """The same, of a corpus that is opened once."""
+        return MovedRows(self.corpus.often(), self.n_terms, self.places)
+
+
+class SomeRows(Rows):
+    """Some of other rows, by their numbers there."""
+
+    def __init__(self, rows: Rows, chosen: NDArray[np.int64]) -> None:
+        self.rows, self.chosen = rows, chosen
+        self.n_docs, self.n_terms, self.rule = len(chosen), rows.n_terms, rows.rule
+
+    @property
+    def n_tokens(self) -> float:
+        """About as many tokens as so many documents have."""
+        return self.rows.n_tokens * self.n_docs / max(self.rows.n_docs, 1)
+
+    def take(self, rows: NDArray[np.int64]) -> csr_array:
+        """The counts of some documents."""
+        return self.rows.take(self.chosen[rows])
+
+    def everything(self) -> csr_array:
+        """The counts of all documents."""
+        return self.rows.take(self.chosen)
+
+    def numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Their numbers among the others."""
+        return self.rows.numbers(self.chosen[rows])
+
+    def alone(self, rows: NDArray[np.int64]) -> Rows:
+        """As the others have it."""
+        return self.rows.alone(self.chosen[rows])
+
 
 class HeadRows(Rows):
     """The first of other rows."""
@@ -138,6 +242,18 @@ class HeadRows(Rows):
     def everything(self) -> csr_array:
         """The counts of all documents."""
         return self.rows.take(np.arange(self.n_docs))
+
+    def alone(self, rows: NDArray[np.int64]) -> Rows:
+        """As the others have it."""
+        return self.rows.alone(rows)
+
+
+def permuted(n_docs: int, seed: tuple[int, ...]) -> NDArray[Any]:
+    """Documents in random order, four bytes each where that is enough."""
+    kind: Any = np.int32 if n_docs < 2**31 else np.int64
+    order: NDArray[Any] = np.arange(n_docs, dtype=kind)
+    np.random.default_rng(seed).shuffle(order)  # as ``permutation`` does
+    return order
 
 
 def as_table(X: Any, model: str, *, fresh: bool) -> Any:
@@ -217,13 +333,13 @@ def aligned(corpus: Corpus, vocabulary: list[str]) -> Rows:
     if corpus.vocabulary == vocabulary:
         return CorpusRows(corpus)
     order = {term: place for place, term in enumerate(vocabulary)}
-    places = np.array([order.get(term, -1) for term in corpus.vocabulary], np.int64)
+    places = np.array([order.get(term, -1) for term in corpus.vocabulary], np.int32)
     if corpus.n_terms and not (places >= 0).any():
         raise ValueError(
             f"the corpus has {corpus.n_terms:,} terms and none of them is among the model's {len(vocabulary):,}; count "
             "its texts with vocabulary=model.vocabulary_"
         )
-    rows = MovedRows(corpus, vocabulary, places)
+    rows = MovedRows(corpus, len(vocabulary), places)
     rows.n_unknown = corpus.n_tokens - sum(int(part.data.sum(dtype=np.float64)) for part in rows.parts(PART))
     if rows.n_unknown:
         warn(
@@ -235,25 +351,16 @@ def aligned(corpus: Corpus, vocabulary: list[str]) -> Rows:
     return rows
 
 
+def fractional(counts: csr_array) -> bool:
+    """Whether there are parts of tokens."""
+    return bool((counts.data.astype(np.int64) != counts.data).any())
+
+
 def in_halves(counts: csr_array, seed: int | np.random.Generator) -> Halves:
     """Each document in two halves at random; counts that are not whole numbers are halved as they are."""
-    whole = counts.data.astype(np.int64)
-    if (whole != counts.data).any():
+    if fractional(counts):
         half = csr_array((counts.data / 2, counts.indices, counts.indptr), counts.shape)
         return half, half
-    tokens = csr_array((whole, counts.indices, counts.indptr), counts.shape)
+    tokens = csr_array((counts.data.astype(np.int64), counts.indices, counts.indptr), counts.shape)
     observed, kept = halves(tokens, np.random.default_rng(seed))
     return as_rows(observed), as_rows(kept)
-
-
-def halves_in_parts(rows: Rows, seed: int) -> Iterator[Halves]:
-    """Documents in parts, each document in two halves at random: the same halves, however large a part is."""
-    rng = generator(seed)
-    return (in_halves(part, rng) for part in rows.parts(PART))
-
-
-def pairs_in_parts(observed: Rows, held_out: Rows) -> Iterator[Halves]:
-    """Documents in parts, whose halves are known."""
-    if observed.n_docs != held_out.n_docs:
-        raise ValueError(f"{observed.n_docs} documents are observed and {held_out.n_docs} held out; give both alike")
-    return zip(observed.parts(PART), held_out.parts(PART), strict=True)

@@ -123,13 +123,22 @@ def documented(owner: Owner) -> Owner:
     names = [name for name in dir(owner) if name.endswith("_") and not name.startswith("_")]
     attributes = {name: getattr(owner, name) for name in names}
     sections = {
-        "Parameters": [described(one) for one in options],
+        "Parameters": [*(described(one) for one in options), *_engine(owner)],
         "Attributes": [entry(name, _summary(one)) for name, one in attributes.items() if isinstance(one, property)],
     }
     text = [cleandoc(owner.__doc__ or "")]
     text += ["\n".join([title, "-" * len(title), *entries]) for title, entries in sections.items() if entries]
     owner.__doc__ = "\n\n".join(text) + "\n"
     return owner
+
+
+def _engine(owner: type) -> list[str]:
+    """Where fits run, which a model can be told but is none of its options."""
+    told = (
+        "Where fits run, and what is asked of the model, if not on threads of this process. No parameter: get_params, "
+        "pickles and files do not have it."
+    )
+    return [entry("engine : Dask, optional", told)] if hasattr(owner, "engine") else []
 
 
 def _summary(attribute: property) -> str:

@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, cast
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from diln.models.base import Concentrated, Correlated, TopicModel
-from diln.models.counts import PART
 from diln.models.declared import documented
 from diln.models.fitted import Floats
 from diln.models.options import DILNOptions
@@ -42,5 +40,5 @@ class DILN(DILNOptions, Concentrated, Correlated, TopicModel):
         """
         check_is_fitted(self)
         rows = self._rows(X, reset=False)[0]
-        with self._threads() as threads:
-            return np.vstack([self._known().infer(part, threads).locations for part in rows.parts(PART)])
+        with self._running() as engine:
+            return self.fitted_.located(rows, engine)

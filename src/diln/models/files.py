@@ -7,8 +7,9 @@ old model or the new one. No file can hold code: there is no pickle.
 import json
 import math
 import re
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,12 @@ from diln.errors import StoreError
 from diln.fields import read
 from diln.files import (
     Content,
+    Entry,
     Held,
     Kind,
     StoredFiles,
+    inside,
+    make_folder,
     next_generation,
     read_manifest,
     unreadable,
@@ -35,24 +39,25 @@ from diln.models import migrations
 from diln.models.frame import FRAME
 
 Tensors = dict[str, NDArray[Any]]
+WriteShards = Callable[[Path], list[Entry]]  # writes the files of a folder, and says what was written
 
 DTYPES = [np.dtype(name) for name in ("float32", "float64", "int64", "uint16")]
 NONFINITE = "nonfinite"  # JSON has no NaN and no infinities; they are stored as {"nonfinite": "nan"}
 
 
 def _parts(manifest: Content) -> set[str]:
-    return {entry["file"] for entry in manifest["files"].values()}
+    return {entry["file"] for entry in manifest["files"].values() if entry is not None}
 
 
 MODEL = Kind(
     format="diln-model",
-    schema=2,
+    schema=3,
     noun="model",
     make="fit one with: diln fit SOURCE -o DIR",
     mend="fit it again with: diln fit SOURCE -o DIR, or restore it from a copy",
     part=re.compile(r"g\d{4,}-(tensors\.safetensors|terms\.json)"),
     parts=_parts,
-    migrations={1: migrations.model_of_1},
+    migrations={1: migrations.model_of_1, 2: dict},
 )
 
 
@@ -67,6 +72,8 @@ class StoredModel:
     directory: Path
     kind: Kind
     tensor_file: str
+    shards: Path | None = None  # the folder of shards, if there are any
+    notes: list[Entry] = field(default_factory=list)  # bytes and checksum of each file in it
 
     def checking(self) -> AbstractContextManager[None]:
         """Say of what is found to be wrong where it is, and what to do."""
@@ -80,6 +87,7 @@ def write_model(
     vocabulary: list[str],
     kind: Kind = MODEL,
     held: Held | None = None,
+    shards: WriteShards | None = None,
 ) -> None:
     """Write a model to a directory, in place of the model that is there; or another thing made of the same parts.
 
@@ -97,21 +105,27 @@ def write_model(
         What it is.
     held : Held, optional
         The directory, if this process has held it for writing since before.
+    shards : callable, optional
+        Writes what is too large for one file into a folder of the directory.
     """
     directory = Path(directory)
     stored = _nonfinite_named(content)
     json.dumps(stored, allow_nan=False, sort_keys=True)  # what cannot be stored is to be known before anything is
     files = {"tensors.safetensors": _tensor_bytes(tensors), "terms.json": json.dumps(vocabulary, indent=0).encode()}
     with writing(directory, kind, "replace") if held is None else held.again() as here:
-        _commit(here, stored, files)
+        _commit(here, stored, files, shards)
 
 
-def _commit(held: Held, content: dict[str, Any], files: dict[str, bytes]) -> None:
+def _commit(held: Held, content: dict[str, Any], files: dict[str, bytes], shards: WriteShards | None) -> None:
     generation, kind = next_generation(held.directory), held.kind
-    entries = {}
+    entries: dict[str, Any] = {}
     for part, data in files.items():
         name = f"g{generation:04}-{part}"
         entries[part] = {"file": name, **write_parts(held.directory / name, data)}
+    if shards is not None:
+        name = f"g{generation:04}-shards"
+        make_folder(held.directory / name, new=True)
+        entries["shards"] = {"file": name, "parts": shards(held.directory / name)}
     manifest = {
         "format": kind.format,
         "schema": kind.schema,
@@ -140,6 +154,7 @@ def read_model(directory: str | Path, kind: Kind = MODEL) -> StoredModel:
 def _read(directory: Path, manifest: Content, kind: Kind) -> StoredModel:
     with checking(kind, directory, manifest):
         known = read(FRAME, manifest)
+    shards = known["files"].pop("shards")
     names = {part: entry["file"] for part, entry in known["files"].items()}
     files = StoredFiles(directory, {entry["file"]: entry for entry in known["files"].values()}, kind)
     path = directory / names["terms.json"]
@@ -151,7 +166,11 @@ def _read(directory: Path, manifest: Content, kind: Kind) -> StoredModel:
     except OSError as error:
         raise unreadable(path, error) from None
     content, versions = _nonfinite_back(known["content"]), known["versions"]
-    return StoredModel(content, tensors, vocabulary, versions, directory, kind, names["tensors.safetensors"])
+    folder = None if shards is None else inside(directory, shards["file"], kind)
+    notes = [] if shards is None else shards["parts"]
+    return StoredModel(
+        content, tensors, vocabulary, versions, directory, kind, names["tensors.safetensors"], folder, notes
+    )
 
 
 def _terms(path: Path, kind: Kind) -> list[str]:

@@ -10,19 +10,34 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from diln.engine.base import Engine
-from diln.engine.threads import Threads, cut
+from diln.engine.threads import Threads
 from diln.files import Held
 from diln.inference import predict
-from diln.inference.posterior import Inferred, Posterior
+from diln.inference.data import CountedBatch
+from diln.inference.followed import Followed, follow
+from diln.inference.posterior import FoldIn, Inferred, Posterior
 from diln.inference.progress import Progress, in_use, topics_in_use
 from diln.inference.sampling.posterior import SampledPosterior
 from diln.inference.variational.posterior import VariationalPosterior
 from diln.models.agreement import ChainAgreement, Judged, shrinkage
-from diln.models.counts import PART, Halves, Rows, as_rows, in_halves
+from diln.models.batches import HalvesPart, PairedPart, in_parts
+from diln.models.counts import Rows, as_rows, in_halves
 from diln.models.files import StoredModel, read_model, write_model
+from diln.models.inferring import (
+    Completing,
+    added,
+    check_columns,
+    checked_halves,
+    step_complete,
+    step_complete_sums,
+    step_locate,
+    step_transform,
+    tokens_of,
+)
 from diln.models.layout import STATE
 from diln.models.parameters import Parameters
 from diln.models.reading import check_model, model_content, parameters_from
+from diln.models.stream import Stream
 from diln.models.trained import TrainingSketch
 
 Floats = NDArray[np.float64]
@@ -60,6 +75,7 @@ class Fitted:
     stopped: str | None = None  # what was under way when the user ended the fit: its sweeps, steps or further chains
     agreement: ChainAgreement | None = None  # with further chains over the same documents, where there were some
     trained: TrainingSketch | None = None  # of the documents that it was trained on, where they are known
+    stream: Stream | None = None  # how far updates have come, where there were some
     _topics: Floats | None = field(default=None, init=False, repr=False)
     _log_lift: Floats | None = field(default=None, init=False, repr=False)
     _judged: Judged | None = field(default=None, init=False, repr=False)
@@ -225,10 +241,14 @@ class Fitted:
     def described(self, iteration: int, score: float | None, perplexity: float | None) -> Progress:
         """How far a stream has come, but for the time it took."""
         posterior, sampled = self.posterior, score is not None
+        before = Followed.named(self.history[-1]["correlations"] if self.history else {})
+        _, correlations = follow(
+            before, self.seed, posterior.topic_tokens, posterior.locations, lambda: posterior.covariance
+        )
         return Progress(
             iteration, self.seen, 0.0, topics_in_use(posterior.topic_tokens), perplexity=perplexity, alpha=self.alpha,
             beta=self.beta, score=score, topic_word_prior=posterior.prior if sampled else None,
-            n_components=posterior.n_topics if sampled else None,
+            n_components=posterior.n_topics if sampled else None, correlations=correlations,
         )  # fmt: skip
 
     def evaluation(self, counts: csr_array, engine: Engine) -> Callable[[], float | None]:
@@ -242,62 +262,72 @@ class Fitted:
 
         return perplexity
 
+    def fold_in(self) -> FoldIn:
+        """What documents are inferred from, for whoever is to infer them."""
+        return self.posterior.fold_in(self.parameters.document_steps, self.parameters.mean_change_tol)
+
     def infer(self, counts: csr_array, engine: Engine) -> Inferred:
         """What is known of documents given their counts (n_docs, n_terms), each as if it were alone."""
         check_terms(counts, self.posterior)
-        p = self.parameters
-        return self.posterior.infer(counts, p.document_steps, p.mean_change_tol, engine)
-
-    def transform(self, counts: csr_array, engine: Engine) -> Floats:
-        """Expected proportions of the topics (n_docs, n_topics); rows sum to 1."""
-        return self.infer(counts, engine).proportions
+        return self.fold_in().infer(counts, engine)
 
     def transformed(self, rows: Rows, engine: Engine) -> Iterator[Transformed]:
         """The proportions of all documents, a part of them at a time."""
-        for (first, last), counts in zip(cut(rows.n_docs, PART), rows.parts(PART), strict=True):
-            tokens = np.asarray(counts.sum(axis=1, dtype=np.float64))
-            yield Transformed(first, last, tokens, self.transform(counts, engine))
+        check_columns(rows.n_terms, self.posterior.n_terms)
+        parts, last = in_parts(rows), 0
+        for part, found in zip(parts, engine.each(step_transform, parts, self.fold_in()), strict=True):
+            first, last = last, last + part.n_docs
+            yield Transformed(first, last, *found)
 
-    def log_likelihood(
-        self, observed: csr_array, held_out: csr_array, engine: Engine, draws: int | None = None
-    ) -> Floats:
-        """Log probability (n_docs,) of each document's held-out counts, given its observed ones.
-
-        With the expected topics and proportions, or averaged over draws of them.
-        """
-        check_terms(held_out, self.posterior)
-        if draws is None:
-            theta = self.infer(observed, engine).proportions
-            return predict.log_likelihood(self.topic_word.T, theta, held_out, engine)
-        check_terms(observed, self.posterior)
-        rng, p = np.random.default_rng([self.seed, 2]), self.parameters
-        drawn = self.posterior.draws(observed, p.document_steps, p.mean_change_tol, draws, rng, engine)
-        return predict.mean_log_likelihood(drawn, held_out, engine)
+    def located(self, rows: Rows, engine: Engine) -> Floats:
+        """The locations of all documents (n_docs, d)."""
+        check_columns(rows.n_terms, self.posterior.n_terms)
+        return np.vstack(list(engine.each(step_locate, in_parts(rows), self.fold_in())))
 
     def perplexity(self, observed: csr_array, held_out: csr_array, engine: Engine, draws: int | None = None) -> float:
         """Exp of minus the mean log probability of a held-out token."""
-        return self.perplexity_of([(observed, held_out)], engine, draws)
+        return self.perplexity_of([PairedPart(CountedBatch(observed), CountedBatch(held_out))], engine, draws)
 
     def completed(
-        self, parts: Iterable[Halves], engine: Engine, draws: int | None = None
+        self, parts: Iterable[HalvesPart], engine: Engine, draws: int | None = None
     ) -> Iterator[tuple[Floats, Floats]]:
         """The log probability of each document's held-out tokens, and their number, a part of the documents at a time.
 
-        ``halves_in_parts`` and ``pairs_in_parts`` make such parts.
+        With the expected topics and proportions, or averaged over draws of them. ``halves_in_parts`` and
+        ``pairs_in_parts`` make such parts.
         """
-        for observed, held_out in parts:
-            tokens = np.asarray(held_out.sum(axis=1, dtype=np.float64))
-            yield self.log_likelihood(observed, held_out, engine, draws), tokens
+        if draws is not None and not isinstance(self.posterior, SampledPosterior):
+            return (self._drawn(part, engine, draws) for part in parts)
+        return engine.each(step_complete, parts, self._completing(draws))
 
-    def perplexity_of(self, parts: Iterable[Halves], engine: Engine, draws: int | None = None) -> float:
+    def perplexity_of(self, parts: Iterable[HalvesPart], engine: Engine, draws: int | None = None) -> float:
         """The perplexity of documents that come in parts."""
+        sums: Iterable[tuple[float, float]]
+        if draws is not None and not isinstance(self.posterior, SampledPosterior):
+            sums = (added(*self._drawn(part, engine, draws)) for part in parts)
+        else:
+            sums = engine.each(step_complete_sums, parts, self._completing(draws))
         total, tokens = 0.0, 0.0
-        for values, sizes in self.completed(parts, engine, draws):
-            total += float(values.sum())
-            tokens += float(sizes.sum())
+        for value, size in sums:
+            total += value
+            tokens += size
         if not tokens:
             raise ValueError("there is no token to predict; give documents with at least one known term")
         return float(np.exp(-total / tokens))
+
+    def _completing(self, draws: int | None) -> Completing:
+        if draws is None or not isinstance(self.posterior, SampledPosterior):
+            return Completing([(self.fold_in(), np.ascontiguousarray(self.topic_word.T, np.float32))])
+        p = self.parameters
+        every = self.posterior.fold_ins(p.document_steps, p.mean_change_tol, draws)
+        return Completing([(one, one.topics) for one in every])
+
+    def _drawn(self, part: HalvesPart, engine: Engine, draws: int) -> tuple[Floats, Floats]:
+        """The same with draws from the variational posterior."""
+        observed, held_out = checked_halves(part, self.posterior.n_terms)
+        rng, p = np.random.default_rng([self.seed, 2]), self.parameters
+        drawn = self.posterior.draws(observed, p.document_steps, p.mean_change_tol, draws, rng, engine)
+        return predict.mean_log_likelihood(drawn, held_out, engine), tokens_of(held_out)
 
     def save(self, directory: str | Path, held: Held | None = None) -> None:
         """Write the model to a directory, which this process may have held for writing since before."""
@@ -322,6 +352,9 @@ class Fitted:
             tensors |= self.agreement.tensors()
         if self.trained is not None:
             tensors |= self.trained.tensors()
+        if self.stream is not None:
+            content["stream"] = self.stream.numbers()
+            tensors |= self.stream.tensors()
         return content, tensors
 
     @classmethod
@@ -354,13 +387,11 @@ class Fitted:
         if content["n_chains"] is not None:
             known["agreement"] = ChainAgreement.restored(tensors, content["n_chains"])
         known["trained"] = TrainingSketch.restored(stored.tensors)
+        if content["stream"] is not None:
+            known["stream"] = Stream.restored(content["stream"], tensors, len(stored.vocabulary))
         return cls(parameters, posterior, stored.vocabulary, **content["state"], **known)
 
 
 def check_terms(counts: csr_array, posterior: Posterior) -> None:
     """Raise unless the counts are over the model's terms."""
-    if counts.shape[1] != posterior.n_terms:
-        raise ValueError(
-            f"the counts have {counts.shape[1]:,} columns but the model knows {posterior.n_terms:,} terms; count the "
-            "documents with vocabulary=model.vocabulary_"
-        )
+    check_columns(counts.shape[1], posterior.n_terms)

@@ -1,22 +1,28 @@
 """Fitting: from counts and parameters to a fitted model, in one go or documents at a time."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
+from warnings import warn
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from diln.engine.base import Engine
+from diln.engine.freed import give_back_large
 from diln.engine.threads import Threads, even_cut
-from diln.errors import brief
+from diln.errors import DilnWarning, brief
 from diln.inference import loops
+from diln.inference.data import Batch
 from diln.inference.posterior import OnlineStep
-from diln.inference.progress import Look, Progress
+from diln.inference.progress import Look, Progress, See
 from diln.models import chains, sampling, variational
+from diln.models.batches import RowsBatch
 from diln.models.checkpoints import Checkpoints
 from diln.models.checks import ParameterError
-from diln.models.counts import Rows, check_drawn
+from diln.models.choice import chosen
+from diln.models.counts import Rows, check_drawn, permuted
 from diln.models.fitted import Fitted, check_terms
 from diln.models.job import Job, Stop, never
 from diln.models.parameters import Parameters
@@ -35,16 +41,34 @@ def fit(
     look: Look | None = None,
     checkpoints: Checkpoints | None = None,
     stop: Stop = never,
+    see: See | None = None,
+    engine: Engine | None = None,
+    scratch: Path | None = None,
 ) -> Fitted:
-    """Fit a model to documents; ``stop`` is asked after every sweep or step whether to end with what there is."""
+    """Fit a model to documents; ``stop`` is asked after every sweep or step whether to end with what there is.
+
+    ``see`` is offered a sight of the topics after each. It runs on threads of this process unless an engine is given.
+    ``scratch`` is a folder for documents that are too many for memory.
+    """
     if checkpoints is not None and parameters.inference != "sampling":
         raise ValueError("checkpoints are for inference='sampling'; fit without them")
     check_size(parameters, rows)
-    job = Job.of(parameters, rows, vocabulary, seed_of(parameters.random_state), look, stop)
-    with Threads(parameters.jobs) as engine:
-        fitted = chains.fit(job, engine, checkpoints, fit_one)
-        fitted.refresh(engine)
+    choice = chosen(parameters, rows.n_docs, rows.n_tokens, here=engine is None)
+    if choice.warns:
+        warn(choice.sentence, DilnWarning, stacklevel=2)
+    job = Job.of(parameters, rows, vocabulary, seed_of(parameters.random_state), choice.method)
+    job = replace(job, look=look, stop=stop, see=see, on_disk=choice.on_disk, scratch=scratch)
+    if job.on_disk or job.method == "online":  # memory is short, or documents come without end
+        give_back_large()
+    with engine_or_threads(engine, parameters.jobs) as running:
+        fitted = chains.fit(job, running, checkpoints, fit_one)
+        fitted.refresh(running)
     return fitted
+
+
+def engine_or_threads(engine: Engine | None, n_jobs: int) -> AbstractContextManager[Engine]:
+    """The engine, which stays open; or else so many threads, for as long as they are needed."""
+    return Threads(n_jobs) if engine is None else nullcontext(engine)
 
 
 def fit_one(job: Job, engine: Engine) -> Fitted:
@@ -70,7 +94,7 @@ def passes(job: Job, fitted: Fitted, engine: Engine) -> None:
     def ends(progress: Progress) -> bool:
         return job.late(progress) or fitted.steps == epochs * each
 
-    watch = job.watch(fitted.history, "online", fitted.stored, ends)
+    watch = job.watch(fitted.history, "online", fitted.stored, ends, fitted.posterior.sight)
     while fitted.steps < epochs * each and not watch.over:
         epoch, done = divmod(fitted.steps, each)
         before = fitted.history[-1]["seconds"] if fitted.history else 0.0
@@ -79,11 +103,11 @@ def passes(job: Job, fitted: Fitted, engine: Engine) -> None:
     fitted.stopped = "steps" if watch.stopped else None
 
 
-def shuffled(rows: Rows, seed: tuple[int, ...], size: int, skip: int = 0) -> Iterator[csr_array]:
+def shuffled(rows: Rows, seed: tuple[int, ...], size: int, skip: int = 0) -> Iterator[Batch]:
     """Mini-batches of about so many documents in random order, without the first ``skip`` of them."""
-    order = np.random.default_rng(seed).permutation(rows.n_docs)
+    order = permuted(rows.n_docs, seed)
     for first, last in even_cut(rows.n_docs, size)[skip:]:
-        yield rows.take(np.sort(order[first:last]))
+        yield RowsBatch(rows, np.sort(order[first:last]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +117,13 @@ class OnlinePass:
     fitted: Fitted
     number: int
     streams: bool = False
+    length: float | None = None  # of the step; None: as the parameters say
+    scale: float | None = None  # documents that each document stands for; None: as many as the model has of each
 
-    def learn(self, counts: csr_array, engine: Engine) -> Progress:
+    def learn(self, documents: Batch, engine: Engine) -> Progress:
         """One stochastic step with these documents; how far it has come, but for the time it took."""
-        fitted, parameters = self.fitted, self.fitted.parameters
+        fitted, parameters, batch = self.fitted, self.fitted.parameters, documents.loaded()
+        counts = batch.counts()
         check_terms(counts, fitted.posterior)
         if parameters.inference == "sampling":
             check_drawn(counts.data.sum(dtype=np.float64), counts.nnz)
@@ -104,10 +131,10 @@ class OnlinePass:
         every = parameters.evaluate_every if score is None else 0
         perplexity = fitted.evaluation(counts, engine)() if every > 0 and fitted.steps % every == 0 else None
         if counts.nnz:  # else there is nothing to learn, and old documents are not to be forgotten for it
-            rho = (parameters.settled("learning_offset") + fitted.steps) ** -parameters.settled("learning_decay")  # S1
-            limits = (parameters.document_steps, parameters.mean_change_tol)
-            step = OnlineStep(fitted.steps, rho, fitted.population / counts.shape[0], *limits)
-            score = fitted.posterior.learn(counts, step, engine)
+            rho = step_length(parameters, fitted.steps) if self.length is None else self.length
+            scale = fitted.population / counts.shape[0] if self.scale is None else self.scale
+            step = OnlineStep(fitted.steps, rho, scale, parameters.document_steps, parameters.mean_change_tol)
+            score = fitted.posterior.learn(batch, step, engine)
             fitted.agreement = None  # which knows nothing of these documents
             fitted.trained = None if fitted.trained is None else fitted.trained.with_documents(counts)
         fitted.steps += 1
@@ -116,19 +143,26 @@ class OnlinePass:
         return fitted.described(self.number, score, perplexity)
 
 
-def first(parameters: Parameters, rows: Rows, vocabulary: list[str], look: Look | None = None) -> Fitted:
+def step_length(parameters: Parameters, number: float) -> float:
+    """How far a step goes towards its documents, after so many others."""
+    return float((parameters.settled("learning_offset") + number) ** -parameters.settled("learning_decay"))  # S1
+
+
+def first(
+    parameters: Parameters, rows: Rows, vocabulary: list[str], look: Look | None = None, engine: Engine | None = None
+) -> Fitted:
     """A model of the first documents of a stream: of sampling a chain over them, and steps over what is too much."""
     check_size(parameters, rows, streams=True)
     population = float(parameters.total_samples or rows.n_docs)
     job = Job(parameters, rows, vocabulary, seed_of(parameters.random_state), "online", population, look)
-    with Threads(parameters.jobs) as engine:
-        fitted, known = BEGIN_STREAM[parameters.inference](job, engine)
+    with engine_or_threads(engine, parameters.jobs) as running:
+        fitted, known = BEGIN_STREAM[parameters.inference](job, running)
         fitted.method, fitted.passes = "online", 0
-        _steps(fitted, rows, known, engine, look)
+        _steps(fitted, rows, known, running, look)
     return fitted
 
 
-def more(fitted: Fitted, rows: Rows, look: Look | None = None) -> None:
+def more(fitted: Fitted, rows: Rows, look: Look | None = None, engine: Engine | None = None) -> None:
     """Learn from more documents, in steps of the batch size, in the order given.
 
     Unless told how many there are in total, a model that has seen others then stands for so many more.
@@ -137,12 +171,20 @@ def more(fitted: Fitted, rows: Rows, look: Look | None = None) -> None:
         fitted.population = fitted.parameters.total_samples
     elif fitted.seen:
         fitted.population += rows.n_docs
-    with Threads(fitted.parameters.jobs) as engine:
-        _steps(fitted, rows, 0, engine, look)
+    with engine_or_threads(engine, fitted.parameters.jobs) as running:
+        _steps(fitted, rows, 0, running, look)
 
 
 def _steps(fitted: Fitted, rows: Rows, known: int, engine: Engine, look: Look | None) -> None:
     """Steps over all documents but those known, in the order given."""
+    ranges = even_cut(rows.n_docs - known, int(fitted.parameters.settled("batch_size")))
+    batches = (RowsBatch(rows, range(known + first, known + last)) for first, last in ranges)
+    stream_steps(OnlinePass(fitted, fitted.passes + 1, streams=True), batches, engine, look)
+
+
+def stream_steps(learner: OnlinePass, batches: Iterable[Batch], engine: Engine, look: Look | None) -> None:
+    """Steps with documents of a stream; the last ones are noted."""
+    fitted = learner.fitted
     before = fitted.history[-1]["seconds"] if fitted.history else 0.0
 
     def watch(progress: Progress) -> bool:
@@ -151,9 +193,7 @@ def _steps(fitted: Fitted, rows: Rows, known: int, engine: Engine, look: Look | 
             look.look(progress)
         return False
 
-    ranges = even_cut(rows.n_docs - known, int(fitted.parameters.settled("batch_size")))
-    batches = (rows.take(np.arange(known + first, known + last)) for first, last in ranges)
-    loops.steps(OnlinePass(fitted, fitted.passes + 1, streams=True), batches, engine, watch, before)
+    loops.steps(learner, batches, engine, watch, before)
     del fitted.history[:-NOTED]
     fitted.refresh(engine)
 

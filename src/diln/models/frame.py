@@ -1,11 +1,24 @@
 """What the manifests of models and checkpoints hold, around their content."""
 
 from diln.fields import Field, Record
-from diln.files.frame import FILE, VERSIONS
+from diln.files.frame import FILE, NOTE, VERSIONS
+
+SHARDS: Record = (
+    Field("file", "text", "Name of the folder"),
+    Field("parts", "records", "The files `0`, `1` and so on in it, in this order", of=NOTE),
+)
 
 FILES: Record = (
     Field("tensors.safetensors", "record", "The file of tensors", of=FILE),
     Field("terms.json", "record", "The file of terms", of=FILE),
+    Field(
+        "shards",
+        "record",
+        "Phase `chain` of a checkpoint: the folder of shards of documents",
+        None,
+        null=True,
+        of=SHARDS,
+    ),
 )
 
 FRAME: Record = (

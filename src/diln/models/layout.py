@@ -45,6 +45,7 @@ PROGRESS: Record = (
     Field("location_variance", "any number", "c; sampling of DILN", None, null=True),
     Field("n_components", "whole", "Topics that there are, in use or not; sampling", None, null=True),
     Field("n_states", "whole", "States averaged so far; sampling", None, null=True),
+    Field("correlations", "by name", "Correlations of up to 12 pairs of topics: `3-17` is of topics 3 and 17", dict),
     Field("chain", "whole", "Always null", None, null=True),
     Field("chains_done", "whole", "Always null", None, null=True),
 )
@@ -61,6 +62,25 @@ SAMPLED: Record = (
     Field("state", "object", 'Numbers of the mean of the averaged states: the record "Numbers of a state"'),
     Field("states", "records", "The same of each state that is kept, the oldest first", list),
     Field("n_states", "whole", "States averaged", least=1, most=MOST_SWEEPS),
+)
+
+BORN: Record = (
+    Field("topic", "whole", "Its number", least=0, most=MOST_TOPICS),
+    Field("documents", "whole", "Documents that updates had brought by then", least=0),
+)
+
+STREAM: Record = (
+    Field("first_terms", "whole", "Terms before the first update", least=1),
+    Field("first_topics", "whole", "Topics before the first update", least=1, most=MOST_TOPICS),
+    Field("documents", "whole", "Documents that updates have brought", least=0),
+    Field("day", "number", "Date of the latest documents, in days since 1970; null if unknown", None, null=True),
+    Field("score", "float", "Mean of the documents' scores, late ones more", least=-1e6, most=1e6),
+    Field("variance", "float", "Variance of them", least=0, most=1e12),
+    Field("scored", "whole", "Documents that these are of", least=0),
+    Field("seen", "float", "Documents that the candidates were counted in, old ones less", least=0, most=HUGE),
+    Field("missed", "float", "By how much the count of a candidate may be too low", least=0, most=HUGE),
+    Field("candidates", "texts", "Terms that the vocabulary does not have, in alphabetical order", list),
+    Field("born", "records", "Topics that came in, in order", list, of=BORN),
 )
 
 MODEL_CONTENT: Record = (
@@ -87,6 +107,7 @@ MODEL_CONTENT: Record = (
         most=65_535,
         null=True,
     ),
+    Field("stream", "record", "How far updates have come; null before the first", None, null=True, of=STREAM),
 )
 
 RUN: Record = (
@@ -109,6 +130,12 @@ RUN: Record = (
     Field("n_states", "whole", "States averaged so far", least=0, most=MOST_SWEEPS),
     Field("means", "by name", "Sums of `prior`, `alpha` and `variance` over these states"),
     Field("kept", "records", "Numbers of each state that is kept, the oldest first", list),
+    Field(
+        "followed",
+        "wholes",
+        "Of each pair of topics in `correlations` their numbers when they were chosen, and now; -1 of one that is gone",
+        list,
+    ),
 )
 
 CHAIN: Record = (
@@ -263,6 +290,20 @@ TRAINED_TENSORS = (  # of a model that keeps which documents it was trained on
     ),
 )
 
+STREAM_TENSORS = (  # of a model that was updated
+    Tensor(
+        "stream.counts",
+        "float64",
+        ("candidates",),
+        "Documents that each candidate was in, old ones less",
+        least=0,
+        most=HUGE,
+    ),
+    Tensor("stream.offsets", "int64", ("pooled + 1",), "Where each document's entries begin, and the end", least=0),
+    Tensor("stream.terms", "int64", ("pooled entries",), "Terms of late documents that the model explains badly"),
+    Tensor("stream.tokens", "float32", ("pooled entries",), "How often each is there", above=0, most=HUGE),
+)
+
 DOCUMENT_TENSORS = (  # of a checkpoint, phase chain
     Tensor(
         "topics",
@@ -318,6 +359,7 @@ EVERY_TENSOR = (
     *VARIATIONAL_TENSORS,
     *AGREEMENT_TENSORS,
     *TRAINED_TENSORS,
+    *STREAM_TENSORS,
     *DOCUMENT_TENSORS,
     *AVERAGE_TENSORS,
 )

@@ -2,18 +2,21 @@
 
 from pathlib import Path
 
+from diln.engine.base import Engine
 from diln.models import ctm, diln, hdp, lda  # noqa: F401  (their classes come in by being imported)
 from diln.models.base import ESTIMATORS, TopicModel
 from diln.models.fitted import Fitted
 
 
-def load(directory: str | Path) -> TopicModel:
+def load(directory: str | Path, engine: Engine | None = None) -> TopicModel:
     """Read a model that was written by ``save`` or ``diln fit``.
 
     Parameters
     ----------
     directory : path
         Where it is.
+    engine : Dask, optional
+        Where to do what is asked of it, if not on threads.
 
     Returns
     -------
@@ -21,4 +24,6 @@ def load(directory: str | Path) -> TopicModel:
         The estimator, which goes on exactly where it stopped.
     """
     fitted = Fitted.load(directory)
-    return ESTIMATORS[fitted.kind].of(fitted)
+    model = ESTIMATORS[fitted.kind].of(fitted)
+    model.engine = engine
+    return model

@@ -1,6 +1,6 @@
 """All that models and inferences can be told: every option once, with its default and its description."""
 
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, InitVar, dataclass, field, fields
 from typing import Any, ClassVar, Literal, Self
 
 from diln.errors import brief
@@ -77,6 +77,15 @@ class Sampling(Options):
         "The chain has converged when the score gains less than this in 10 sweeps, in nats per token.",
         "Averaging then begins.",
         least=0,
+    )
+    memory: str = option(
+        "auto",
+        'How much memory documents may take, such as "8 GB". What does not fit is kept on disk, and the result is the '
+        "same.",
+        '"auto" is half of what is free, in a container half of what is left of its limit. On disk a fit needs memory '
+        'for the model and for a shard of documents per thread. Batch learning and "grow" only: online learning has '
+        "one mini-batch in memory.",
+        kind="str",
     )
     max_time: float | None = option(
         None,
@@ -223,10 +232,11 @@ class ModelOptions:
     learning_method: Literal["auto", "batch", "grow", "online"] = option(
         "auto",
         'Which documents are visited before an update: all ("batch"), first some of them and then all ("grow"), '
-        'or one mini-batch ("online"). The default chooses by their number ("auto").',
-        '"grow", for sampling only, begins with 20,000 documents, continues with 60,000, then with all. "online" need '
-        'not have all documents in memory. "auto" is "batch" up to 20,000 documents, then "grow" up to 200 million '
-        'tokens, then "online"; with variational inference it is "batch".',
+        'or one mini-batch ("online"). The default chooses by their number and by memory ("auto").',
+        '"grow", for sampling only, begins with 20,000 documents, continues with 60,000, then with all. "online" has '
+        'one mini-batch in memory. "auto" is "batch" up to 20,000 documents. Beyond, it is "grow" up to 200 million '
+        "tokens, and for more tokens if they fit into ``memory`` (by default into half of what the machine or the "
+        'container has); or else "online". With variational inference it is "batch".',
     )
     max_iter: int | None = option(
         None,
@@ -259,6 +269,7 @@ class ModelOptions:
         "1 writes a line for each sweep, pass or step to the standard error stream.",
         free=True,
     )
+    engine: InitVar[Any] = None  # where fits run: no parameter, for it is of a machine and not of a model
 
 
 @dataclass(kw_only=True, repr=False, eq=False)

@@ -19,14 +19,12 @@ from diln.inference.weights.gaussian import GaussianWeights
 from diln.inference.weights.gaussian_draws import GaussianDraws
 from diln.inference.weights.located import LocatedWeights
 from diln.inference.weights.located_draws import LocatedDraws
-from diln.models.checks import ParameterError, check_choice
+from diln.models.checks import ParameterError, bytes_of, check_choice
 from diln.models.declared import about_of, checked
 from diln.models.options import INFERENCES, MODELS, misplaced, options_of
 
-GROWN = 20_000  # documents from which on sampling begins with some of them
 STAGES = ((20_000, 60), (60_000, 20))  # documents, sweeps with up to MANY topics
 GROWN_SWEEPS, GROWN_STATES = 25, 10  # over all documents, once they are in play
-IN_MEMORY = 200_000_000  # tokens whose topics are kept in memory, unless told otherwise
 PASSES = 100  # of variational inference at most, in batch, unless told otherwise
 EPOCHS = {"sampling": 1, "variational": 5}  # of online learning
 SWEEPS, STATES = 150, 50  # of sampling at most, with MANY topics, and of them averaged
@@ -74,7 +72,8 @@ class Parameters(ABC):
         raise AttributeError(f"{type(self).__name__} has no {name!r}")
 
     def check(self) -> None:
-        """Raise if values make no sense beside each other."""
+        """Raise if values make no sense, by themselves or beside each other."""
+        bytes_of(self.values.get("memory", "auto"))
         if self.inference == "variational":
             if self.learning_method == "grow":
                 raise ParameterError("learning_method", "is 'grow', which is for sampling; give 'batch' or 'online'")
@@ -136,14 +135,6 @@ class Parameters(ABC):
     def truncation(self) -> int:
         """Most topics that variational inference can use."""
         return VARIATIONAL_TOPICS if isinstance(self.n_components, str) else int(self.n_components)
-
-    def method(self, n_docs: int, n_tokens: float) -> str:
-        """How to learn from so many documents: as told, or as they fit into memory."""
-        if self.learning_method != "auto":
-            return str(self.learning_method)
-        if self.inference == "variational" or n_docs <= GROWN:
-            return "batch"
-        return "grow" if n_tokens <= IN_MEMORY else "online"
 
     @property
     def epochs(self) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from diln.corpus.candidates import ROOM
 from diln.corpus.layout import check_rule
 from diln.fields import (
     SHOWN,
@@ -20,34 +21,38 @@ from diln.fields import (
     read,
     shown,
 )
-from diln.inference.data import Array, Tokens
+from diln.inference.data import Array
 from diln.inference.emissions.multinomial_draws import TopicCounts
+from diln.inference.followed import PAIR, Followed, pair_of
+from diln.inference.sampling.chain import Chain, counted
+from diln.inference.sampling.documents import Share
 from diln.inference.sampling.run import ChainRun
-from diln.inference.sampling.state import State
-from diln.inference.sampling.tokens import NO_TOPIC
+from diln.inference.sampling.tokens import NO_TOPIC, SampledShard
 from diln.inference.stats import Stats, layout, padded
 from diln.inference.weights.draws import WeightDraws
 from diln.inference.weights.gaussian import best_gaussian
 from diln.models.agreement import PREFIX
 from diln.models.checks import ParameterError
+from diln.models.counts import MOST_TOKENS
 from diln.models.declared import checked
 from diln.models.layout import (
     AGREEMENT_TENSORS,
     AVERAGE_TENSORS,
     CHECKPOINT_CONTENT,
-    DOCUMENT_TENSORS,
     EVERY_TENSOR,
     MODEL_CONTENT,
     MOST_TOPICS,
     NUMBERS,
     SPREAD_TENSORS,
     STATE_TENSORS,
+    STREAM_TENSORS,
     SUM_TENSORS,
     TRAINED_TENSORS,
     VARIATIONAL_TENSORS,
 )
 from diln.models.options import INFERENCES, options_of
 from diln.models.parameters import KINDS, Parameters, defaults, plain
+from diln.models.stream import POOLED, POOLED_ENTRIES
 from diln.models.trained import KEPT, TRAINED, TrainingSketch
 
 Tensors = Mapping[str, Array]
@@ -122,12 +127,18 @@ def check_model(content: Mapping[str, Any], parameters: Parameters, tensors: Ten
         expected, sizes = _sampled(content, parameters, tensors, n_terms)
     else:
         expected, sizes = _variational(parameters, n_terms)
+    _check_pairs(content["history"], sizes["topics"])
     if content["n_chains"] is not None:
         expected |= by_name(AGREEMENT_TENSORS)
     if TRAINED in tensors:
         expected |= by_name(TRAINED_TENSORS)
         sizes |= {"hashes": min(tensors[TRAINED].size, KEPT)}
+    if content["stream"] is not None:
+        expected |= by_name(STREAM_TENSORS)
+        sizes |= _stream_sizes(content["stream"], tensors)
     _check_all(expected, tensors, sizes)
+    if content["stream"] is not None:
+        _check_pool(tensors, n_terms)
     if content["n_chains"] is not None:
         _check_agreement(tensors, content["n_chains"])
     if not tensors["statistics" if content["sampled"] is None else "totals"].any():
@@ -253,6 +264,29 @@ def _check_agreement(tensors: Tensors, n_chains: int) -> None:
             raise TensorError(f"has more than {n_chains} chains in tensor {PREFIX + name!r}")
 
 
+def _stream_sizes(stream: Mapping[str, Any], tensors: Tensors) -> dict[str, int]:
+    """Sizes of what is kept of a stream; raise if candidates are not terms that differ."""
+    terms = stream["candidates"]
+    if len(terms) > ROOM or sorted(set(terms)) != terms or "" in terms:
+        raise MismatchError("has stream.candidates that are not terms in order")
+    pooled = min(max(tensors["stream.offsets"].size - 1, 0), POOLED) if "stream.offsets" in tensors else 0
+    entries = min(tensors["stream.terms"].size, POOLED_ENTRIES) if "stream.terms" in tensors else 0
+    return {"candidates": len(terms), "pooled + 1": pooled + 1, "pooled entries": entries}
+
+
+def _check_pool(tensors: Tensors, n_terms: int) -> None:
+    """Raise unless the documents that a stream keeps have each term once, in order, as often as tokens are."""
+    offsets, terms, tokens = (tensors[f"stream.{name}"] for name in ("offsets", "terms", "tokens"))
+    if offsets[0] != 0 or offsets[-1] != len(terms) or (np.diff(offsets) < 0).any():
+        raise TensorError("has tensor 'stream.offsets' that does not lead from 0 to the end without a step back")
+    if len(terms) and (terms.min() < 0 or terms.max() >= n_terms):
+        raise TensorError("has tensor 'stream.terms' with terms that there are none of")
+    if not np.isin(np.flatnonzero(np.diff(terms) <= 0) + 1, offsets).all():
+        raise TensorError("has tensor 'stream.terms' with a document whose terms do not ascend")
+    if tokens.size and (tokens.min() < 1 or (tokens % 1).any() or tokens.max() > MOST_TOKENS):
+        raise TensorError("has tensor 'stream.tokens' with numbers that are no counts")
+
+
 def _check_trained(sketch: TrainingSketch | None) -> None:
     """Raise unless hashes of documents ascend."""
     if sketch is not None and not (sketch.hashes[:-1] < sketch.hashes[1:]).all():
@@ -300,22 +334,19 @@ def positive_definite(matrix: Array) -> bool:
         return False
 
 
-def check_run(run: ChainRun, numbers: dict[str, Any], tensors: Tensors) -> None:
+def check_run(run: ChainRun, numbers: dict[str, Any], tensors: Tensors, n_terms: int) -> None:
     """Raise unless these are what ``run.stored`` gave of a chain of the same documents; numbers come to be floats."""
-    chain, docs = run.chain, run.chain.everything
+    chain = run.chain
     state = state_of(chain.weights, tensors)
     read_numbers(state, numbers, "chain.run", "state", "kept")
-    if numbers["size"] > len(docs) or (numbers["done"] and not numbers["n_states"]):
+    if numbers["size"] > chain.docs.n_docs or (numbers["done"] and not numbers["n_states"]):
         raise MismatchError("says of the chain what cannot be")
+    if not Followed.could_be(numbers["followed"], numbers["state"]["n_topics"]):
+        raise MismatchError(f"has followed {shown(numbers['followed'])} in place of pairs of topics")
     closed = "ells" in tensors and tensors["ells"].shape[:1] == (0,)
     dims = 0 if closed else getattr(chain.weights, "n_dims", 0)
-    sizes = sizes_of(numbers["state"]["n_topics"], docs.tokens.n_terms, dims)
-    sizes |= {"documents": len(docs), "tokens": docs.tokens.size}
-    arrays = arrays_of(state)
+    sizes, arrays = sizes_of(numbers["state"]["n_topics"], n_terms, dims), arrays_of(state)
     expected = {f"{name}{end}": one for end in _ends(numbers["kept"]) for name, one in arrays.items()}
-    check_tensors(expected, {name: tensors[name] for name in expected if name in tensors}, sizes)
-    restored = State.restored(state, dict(tensors), numbers["state"])
-    expected |= _document_tensors(chain.weights, restored)
     if numbers["n_states"]:
         expected |= _average_tensors(arrays)
     _check_all(expected, tensors, sizes)
@@ -324,19 +355,13 @@ def check_run(run: ChainRun, numbers: dict[str, Any], tensors: Tensors) -> None:
     _check_squares(tensors)
     _check_means(state, numbers)
     _check_gaussian({name: tensors[name] for name in ("covariance",) if name in tensors}, 1.0)
-    _check_tokens(docs.tokens, tensors["topics"], numbers["size"], restored)
 
 
-def _document_tensors(weights: WeightDraws, state: State) -> dict[str, Tensor]:
-    """The tensors of documents: tokens' topics, and what such weights know of each."""
-    known = by_name(DOCUMENT_TENSORS)
-    places = weights.documents(state, 0)
-    own = {name: known.get(name) or _of_documents(name, array) for name, array in places._asdict().items()}
-    return {"topics": known["topics"], **own}
-
-
-def _of_documents(name: str, array: Array) -> Tensor:
-    return Tensor(name, str(array.dtype), ("documents", *("dims" for _ in array.shape[1:])), "")
+def _check_pairs(history: Iterable[Mapping[str, Any]], n_topics: int) -> None:
+    """Raise unless correlations along a fit are those of pairs of the model's topics."""
+    for name in {name for entry in history for name in entry["correlations"]}:
+        if not PAIR.fullmatch(name) or max(pair_of(name)) >= n_topics:
+            raise MismatchError(f"has correlations of {shown(name)} in place of those of two topics, as in 3-17")
 
 
 def _average_tensors(arrays: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -352,12 +377,32 @@ def _check_means(state: type[Stats], numbers: Mapping[str, Any]) -> None:
         raise MismatchError("has chain.run.means that are not those of its states")
 
 
-def _check_tokens(tokens: Tokens, topics: Array, size: int, state: State) -> None:
-    """Raise unless the counts of the topics are those of the documents in play, and others have no topic yet."""
-    inside, outside = tokens.cut(0, size), topics[tokens.starts[size] :]
-    if ((topics >= state.n_topics) & (topics != NO_TOPIC)).any() or (outside != NO_TOPIC).any():
+def check_documents(chain: Chain) -> None:
+    """Raise unless the documents of a chain that was restored are such as go with its state.
+
+    The counts of the topics are those of the documents in play, and others have no topic yet.
+    """
+    docs, state = chain.docs, chain.state
+    for name, blank in chain.weights.documents(state, 0)._asdict().items():
+        for shape in docs.on_all(shape_of, name):
+            if shape != blank.shape[1:]:
+                raise TensorError(f"has tensor {name!r} with rows of {shape} in place of {blank.shape[1:]}")
+    if not all(docs.on_all(sound_topics, (state.n_topics, docs.share))):
         raise TensorError("has topics of tokens that there are none of")
-    counts = TopicCounts.empty(tokens.n_terms, state.n_topics, state.counts.prior)
-    counts.recount(inside, topics[: inside.size])
-    if not (np.array_equal(counts.table, state.counts.table) and np.array_equal(counts.totals, state.counts.totals)):
+    table, totals = counted(docs, state)
+    if not (np.array_equal(table, state.counts.table) and np.array_equal(totals, state.counts.totals)):
         raise TensorError("has tensor 'table' that is not the counts of the tokens' topics")
+
+
+def shape_of(shard: SampledShard, name: str) -> tuple[int, ...] | None:
+    """Shape of what is known of a document under this name."""
+    array = getattr(shard.places, name, None)
+    return None if array is None else array.shape[1:]
+
+
+def sound_topics(shard: SampledShard, given: tuple[int, Share]) -> bool:
+    """Whether all topics of a shard's tokens are among so many, and documents that are not in play have none."""
+    n_topics, share = given
+    start = shard.tokens.starts[share.of(shard.tokens.n_docs)]
+    known = (shard.topics < n_topics) | (shard.topics == NO_TOPIC)
+    return bool(known.all() and (shard.topics[start:] == NO_TOPIC).all())

@@ -1,9 +1,8 @@
 """Whether a model of this size can be fitted: better known before the fit than amid it."""
 
-import os
-
 from diln.models.checks import ParameterError
 from diln.models.counts import Rows
+from diln.models.memory import total
 from diln.models.parameters import Parameters
 from diln.models.sampling import start_size
 
@@ -19,12 +18,13 @@ def check_size(parameters: Parameters, rows: Rows, *, streams: bool = False) -> 
     sampled = parameters.inference == "sampling"
     topics = start_size(parameters, rows.n_tokens) if sampled else parameters.truncation
     _check_dims(parameters, topics if streams else min(topics, rows.n_docs))
-    numbers = topics * (rows.n_terms + parameters.topic_numbers) + rows.n_docs * parameters.document_numbers
-    if numbers * NUMBER > memory():
+    docs = 0 if sampled else rows.n_docs  # sampling can have them on disk
+    numbers = topics * (rows.n_terms + parameters.topic_numbers) + docs * parameters.document_numbers
+    if numbers * NUMBER > total():
         raise ParameterError(
             "n_components",
             f"of {topics:,} with {rows.n_terms:,} terms and {rows.n_docs:,} documents needs about "
-            f"{numbers * NUMBER / 1e9:,.0f} GB of memory, and there is {memory() / 1e9:,.0f} GB; give fewer topics",
+            f"{numbers * NUMBER / 1e9:,.0f} GB of memory, and there is {total() / 1e9:,.0f} GB; give fewer topics",
         )
 
 
@@ -35,11 +35,3 @@ def _check_dims(parameters: Parameters, most: int) -> None:
             "n_dims",
             f"is {dims:,}; more than there are topics or documents would be empty: give {max(DIMS, most):,} or fewer",
         )
-
-
-def memory() -> float:
-    """Bytes that the machine has, or no limit where it does not say."""
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE")) * float(os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):
-        return float("inf")

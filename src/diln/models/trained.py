@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,9 @@ class TrainingSketch:
     hashes: Hashes
 
     @classmethod
-    def of(cls, counts: csr_array) -> "TrainingSketch":
+    def of(cls, *parts: csr_array) -> "TrainingSketch":
         """The sketch of documents, given their counts (n_docs, n_terms)."""
-        return cls(np.zeros(0, np.uint64)).with_documents(counts)
+        return reduce(cls.with_documents, parts, cls(np.zeros(0, np.uint64)))
 
     def with_documents(self, counts: csr_array) -> "TrainingSketch":
         """The sketch of these documents, too; in whatever order they come, it is the same."""

@@ -26,7 +26,7 @@ def begin(job: Job, engine: Engine, found: StoredModel | None = None) -> Fitted:
     if job.method != "online":
         counts, posterior = job.rows.everything(), cast(VariationalPosterior, fitted.posterior)
         run = VariationalRun(posterior, counts, job.parameters.plan(), fitted.evaluation(counts, engine))
-        watch = job.watch(fitted.history, "fitted", fitted.stored, lambda _: run.done)
+        watch = job.watch(fitted.history, "fitted", fitted.stored, lambda _: run.done, posterior.sight)
         loops.sweeps(run, engine, watch)
         fitted.stopped = "sweeps" if watch.stopped else None
         fitted.passes = run.number

@@ -1,14 +1,18 @@
 """How figures look: one style for all, colours that everyone can tell apart, nothing that is not needed."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.font_manager import get_font_names
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from diln.files import make_folder, whole
@@ -17,18 +21,31 @@ INK, GREY, FAINT = "#222222", "#6b6b6b", "#d9d9d9"
 # Okabe and Ito's colours, which differ for every kind of eye; with markers they differ in print, too.
 COLOURS = {"DILN": "#0072b2", "HDP": "#d55e00", "CTM": "#009e73", "LDA": "#cc79a7"}
 MARKERS = {"DILN": "o", "HDP": "s", "CTM": "^", "LDA": "D"}
+OTHER_LETTERS = (
+    "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han Sans SC", "WenQuanYi Micro Hei",
+    "WenQuanYi Zen Hei", "Microsoft YaHei", "PingFang SC", "Hiragino Sans", "Yu Gothic", "Malgun Gothic",
+    "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Bengali", "Noto Sans Thai", "FreeSans",
+    "Arial Unicode MS", "Noto Emoji", "Segoe UI Symbol",
+)  # fmt: skip
 SECOND = "#e69f00"  # for a second thing of the same model
+ATTRACT, AVOID = "#0068b0", "#b84a00"  # topics that go together, and that avoid each other: solid and dashed lines
+# Of themes, as on the pages; letters tell them apart in print.
+THEMES = (
+    "#3377b7", "#da7e0b", "#21a5a0", "#72054e", "#937f61", "#01437f", "#6936b4", "#764a3e", "#647411", "#a05076",
+    "#907aff", "#483d00",
+)  # fmt: skip
+SHADES = ((None, 1.0), (INK, 0.7), ("#ffffff", 0.62), (INK, 0.5), ("#ffffff", 0.45))  # mixed with, and how much is left
 WIDTH = 8.0  # inches: 800 pixels
 DPI = 100
 
 STYLE: Any = {
-    "font.family": "sans-serif", "font.size": 11, "axes.titlesize": 11, "axes.titlelocation": "left",
+    "font.size": 11, "axes.titlesize": 11, "axes.titlelocation": "left",
     "axes.titleweight": "bold", "axes.labelsize": 10.5, "axes.labelcolor": GREY, "axes.edgecolor": GREY,
     "axes.linewidth": 0.8, "axes.spines.top": False, "axes.spines.right": False, "axes.titlecolor": INK,
     "xtick.color": GREY, "ytick.color": GREY, "xtick.labelsize": 10, "ytick.labelsize": 10, "text.color": INK,
     "axes.grid": True, "axes.grid.axis": "y", "axes.axisbelow": True, "grid.color": FAINT, "grid.linewidth": 0.6,
     "lines.linewidth": 1.8, "lines.markersize": 5, "legend.frameon": False, "legend.fontsize": 10.5,
-    "figure.constrained_layout.use": True, "figure.facecolor": "white", "savefig.facecolor": "white",
+    "figure.facecolor": "white", "savefig.facecolor": "white",
     "svg.fonttype": "path", "svg.hashsalt": "diln",
 }  # fmt: skip
 
@@ -36,13 +53,28 @@ STYLE: Any = {
 @contextmanager
 def style() -> Iterator[None]:
     """The style, for as long as figures are made."""
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context({**STYLE, "font.family": fonts()}):
         yield
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without a warning for each letter that the fonts of this machine do not have: it is drawn as a box."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"Glyph .* missing from", category=UserWarning)
+        yield
+
+
+@lru_cache(maxsize=1)
+def fonts() -> list[str]:
+    """The font of figures, and fonts of this machine for letters that it does not have."""
+    there = set(get_font_names())
+    return ["DejaVu Sans", *(name for name in OTHER_LETTERS if name in there)]
 
 
 def new_figure(height: float, rows: int = 1, columns: int = 1, **settings: Any) -> tuple[Figure, Any]:
     """A figure with axes (rows, columns); it belongs to no window."""
-    figure = Figure(figsize=(WIDTH, height))
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **settings)
 
 
@@ -54,6 +86,28 @@ def colour(model: str) -> str:
 def marker(model: str) -> str:
     """A model's marker, the same everywhere."""
     return MARKERS.get(model, "v")
+
+
+def theme_colour(theme: int | None) -> str:
+    """A theme's colour, the same everywhere; after the last they repeat in another shade."""
+    if theme is None or theme < 0:
+        return GREY
+    other, share = SHADES[theme // len(THEMES) % len(SHADES)]
+    return mixed(THEMES[theme % len(THEMES)], other or INK, share)
+
+
+def theme_mark(theme: int | None) -> str:
+    """The letter that stands for a theme where colour alone would not do: A, B, ... Z, AA."""
+    if theme is None or theme < 0:
+        return ""
+    return theme_mark(theme // 26 - 1) + chr(ord("A") + theme % 26)
+
+
+def mixed(one: str, other: str, share: float) -> str:
+    """A colour with this share of the one, and the rest of the other."""
+    both = zip(to_rgb(one), to_rgb(other), strict=True)
+    red, green, blue = (share * mine + (1 - share) * its for mine, its in both)
+    return to_hex((red, green, blue))
 
 
 def thousands(axis: Any) -> None:
@@ -99,3 +153,12 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
         with whole(folder / f"{name}.{form}") as file:
             file.write(drawn.getbuffer())
     return [folder / f"{name}.{form}" for form in told]
+
+
+def figure_bytes(figure: Figure, form: str, dpi: int = DPI) -> bytes:
+    """A figure as svg, png or pdf, the same bytes for the same figure."""
+    dates: dict[str, dict[str, None]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+    drawn = BytesIO()
+    with style(), quiet():
+        figure.savefig(drawn, format=form, dpi=dpi, metadata=dates[form])
+    return drawn.getvalue()

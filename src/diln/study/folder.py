@@ -43,8 +43,9 @@ LIBRARIES = ("numpy", "numba", "scipy")  # whose numbers may be others in anothe
 # The part of the code that the result of a run depends on.
 ROOMS = ("engine", "prob", "corpus", "inference", "models")
 MEASURES = (
-    "analysis/assess", "analysis/coherence", "analysis/completion", "analysis/distinct", "analysis/inputs",
-    "analysis/topics", "study/measure", "study/streams",
+    "analysis/assess", "analysis/coherence", "analysis/completion", "analysis/distinct", "analysis/edit_files",
+    "analysis/edits", "analysis/folding", "analysis/html", "analysis/inputs", "analysis/records", "analysis/topics",
+    "study/measure", "study/streams",
 )  # fmt: skip
 TABLE = "table.md"
 DATA = {"table": "results.json", "prior": "prior.json", "steps": "steps.json", "time": "time.json", "pass": "pass.json"}

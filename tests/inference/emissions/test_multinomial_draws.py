@@ -44,14 +44,6 @@ def test_count_table_adds_every_token_that_has_a_topic(docs, counts):
         docs.topics[:] = NO_TOPIC
 
 
-def test_recount_forgets_what_was_there(docs, counts):
-    counts.table[:], counts.totals[:] = 3, 4
-    counts.recount(docs.tokens, docs.topics)
-    table, totals = counted(docs, counts.width)
-    np.testing.assert_array_equal(counts.table, table)
-    np.testing.assert_array_equal(counts.totals, totals)
-
-
 def test_scatter_adds_a_share_for_every_token_and_draw(docs, counts, late):
     table = np.zeros_like(counts.table)
     scatter(docs.tokens, late, 0.25, table)

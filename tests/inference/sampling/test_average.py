@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small import empty_state, new_chain, some_counts
+from small import empty_state, go_on, new_chain, saved, some_counts
 
 from diln.engine.threads import Threads
 from diln.inference.loops import sweeps
@@ -106,14 +106,13 @@ def test_an_average_goes_on_from_where_it_was_stored_to_the_same_bits():
 
     def keep(progress):
         if one.chain.number == 33:
-            numbers, tensors = one.stored()
-            kept.append((dict(numbers, scores=list(numbers["scores"])), {k: v.copy() for k, v in tensors.items()}))
+            kept.append(saved(one))
         return False
 
     with Threads(1) as threads:
         sweeps(one, threads, keep)
         again = ChainRun(new_chain(LOCATED, COUNTS, 6), plan)
-        again.restore(*kept[0])
+        go_on(again, kept[0])
         assert 0 < again.average.n_states < 12
         sweeps(again, threads, lambda progress: False)
     for name, value in whole.average.sums.items():

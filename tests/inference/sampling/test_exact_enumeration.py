@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import gammaln, logsumexp
-from small import counted, counts_by_document, draw, empty_state, some_documents, some_state
+from small import counted, counts_by_document, draw, empty_state, held, some_documents, some_state
 
 from diln.engine.threads import Threads
 from diln.inference.emissions.multinomial_draws import LONGEST, TopicCounts
@@ -73,7 +73,7 @@ def test_topics_of_lda_are_drawn_from_their_posterior():
     state = some_state(rng, docs, 2, prior=GAMMA_0, a0=WEIGHTS)
     with Threads(1) as threads:
         for number in range(4_000):
-            draw_tokens(state, docs, key_of(2, number), threads)
+            draw_tokens(state, held(docs, threads), key_of(2, number))
             drawn.append(statistics(docs, state.width))
     off, error = errors(np.array(drawn), exact_means())
     assert np.abs(off).max() < FAR
@@ -118,7 +118,7 @@ def run_copies(row, n_dims):
     with Threads(1) as threads:
         for number in range(SWEEPS):
             draw(state, docs, key_of(3, number, 0), learning=False)
-            weights.place(state, docs, Sweep(number, None, 3, key_of(3, number, 1), rng, threads))
+            weights.place(state, held(docs, threads), Sweep(number, None, 3, key_of(3, number, 1), rng))
     return docs
 
 
@@ -197,7 +197,7 @@ def test_weights_are_right_where_documents_are_longer_than_a_histogram_holds():
     state = some_state(rng, docs, 1, a0=1.0)
     docs.places.s[:], state.weights.alpha = np.log(n), each
     with Threads(1) as threads:
-        sums = draw_tokens(state, docs, key_of(11), threads)
+        sums = draw_tokens(state, held(docs, threads), key_of(11))
     for _ in range(1_000):
         draw_weights(state, sums, prior, rng)
         drawn.append(state.weights.a0[0])

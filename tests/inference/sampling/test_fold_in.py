@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 from scipy.special import expit
 
 from diln.engine.threads import Threads
-from diln.inference.sampling.fold_in import fold_in
+from diln.inference.sampling.fold_in import OVER, distance, fold_in, go_beyond
 from diln.inference.variational.documents import Limits
 
 TERMS, TOPICS, DIMS = 30, 7, 3
@@ -65,6 +65,51 @@ def test_without_locations_it_is_the_fixed_point_of_the_weights(model, counts):
         phi = topics * (a0 + n)
         n = row @ (phi / phi.sum(axis=1, keepdims=True))
     assert np.allclose((a0 + n) / (a0 + n).sum(), shares[3], atol=1e-4)
+
+
+def plain_turns(model, row, turns):
+    """A document's proportions and location after so many turns that go as far as they lead, and no further."""
+    topics, a0, ells = model
+    covariates, n = np.column_stack([ells, np.ones(len(a0))]), row.sum() * a0 / a0.sum()
+    x = np.append(np.zeros(ells.shape[1]), np.log(row.sum() / a0.sum()))
+    for turn in range(turns):
+        phi = topics * ((a0 + n) * expit(covariates @ x))
+        n = row @ (phi / phi.sum(axis=1, keepdims=True))
+        if turn % 2 == 1:
+            sigma = expit(covariates @ x)
+            curvature = (covariates.T * ((a0 + n) * sigma * (1 - sigma))) @ covariates
+            x = x + np.linalg.solve(curvature + np.diag([1.0] * ells.shape[1] + [1e-9]), gate_gradient(model, n, x))
+    weights = (a0 + n) * expit(covariates @ x)
+    return weights / weights.sum(), x[:-1]
+
+
+@pytest.mark.parametrize("dims", [0, DIMS])
+def test_turns_that_go_beyond_end_where_plain_ones_do_and_are_nearer_after_as_many(model, counts, dims):
+    topics, a0, ells = model
+    model, rows = (topics, a0, ells[:, :dims]), counts.toarray()[:20]
+    ends = [plain_turns(model, row, 800) for row in rows]
+    shares, places = asked(model, counts, most=3000, tolerance=0)
+    for m, (share, place) in enumerate(ends):
+        assert np.abs(share - shares[m]).sum() < 1e-3
+        assert np.allclose(place, places[m], atol=1e-3)
+    for turns in (6, 12, 24):
+        short = np.array([plain_turns(model, row, turns)[0] for row in rows])
+        plain = np.abs(short - [end for end, _ in ends]).sum(axis=1)
+        beyond = np.abs(asked(model, counts, most=turns, tolerance=0)[0][:20] - [end for end, _ in ends]).sum(axis=1)
+        assert beyond.mean() < 0.8 * plain.mean()
+        assert np.quantile(beyond, 0.95) < np.quantile(plain, 0.95)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+def test_what_a_turn_moves_is_numpys(scale):
+    rng = np.random.default_rng(4)
+    fresh, n, a0 = rng.gamma(0.3, scale, 50).astype(np.float32), rng.gamma(0.3, scale, 50), rng.gamma(0.3, 1, 50)
+    assert np.isclose(distance(fresh, n), np.abs(fresh - n).sum())
+    wanted, a = np.maximum(n + OVER * (fresh - n), 0), np.empty(50)
+    go_beyond(fresh, OVER, a0, n, a)
+    assert np.allclose(n, wanted)
+    assert np.allclose(a, a0 + wanted)
+    assert (n == 0).any()
 
 
 def test_documents_do_not_know_of_each_other(model, counts):

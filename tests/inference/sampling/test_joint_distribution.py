@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import logsumexp
-from small import empty_state, terms_of
+from small import empty_state, everything, held, terms_of
 from small import tell as count
 
-from diln.engine.threads import Threads
 from diln.inference.data import Tokens
 from diln.inference.emissions.multinomial_draws import TopicCounts
 from diln.inference.sampling import chain as chains
@@ -193,7 +192,7 @@ def lay_out(words, topics):
 
 def tell(chain, words, topics):
     """Let a chain know other words."""
-    docs = chain.everything
+    docs = everything(chain)
     docs.tokens, docs.topics = lay_out(words, topics)
     count(chain.state, docs)
 
@@ -209,12 +208,12 @@ def start(x, r, weights):
         places = LogWeights(np.pad(u, ((0, 0), (0, state.width - N_TOPICS))))
     docs = SampledDocuments(*lay_out(x.words[r], x.topics[r]), places, np.arange(len(LENGTHS), dtype=np.uint64))
     count(state, docs)
-    return Chain(state, docs, weights, seed=r, size=len(docs), learned_prior=TOPIC_WORD, number=SETTLING)
+    return Chain(state, held(docs), weights, seed=r, learned_prior=TOPIC_WORD, number=SETTLING)
 
 
 def end(x, r, chain):
     """Put where a chain has come to in the place of drawing r."""
-    state, docs = chain.state, chain.everything
+    state, docs = chain.state, everything(chain)
     known, places = state.weights, docs.places
     if isinstance(known, GaussianState):
         x.u[r], x.mean[r], x.sigma[r] = places.eta[:, :N_TOPICS], known.mean, known.covariance
@@ -228,19 +227,18 @@ def new_words(chain, rng):
     """Draw topics given the words, then words given topics."""
     counts = chain.state.counts
     eta = rng.gamma(counts.table[:, :N_TOPICS].T + counts.prior)
-    return choose(eta[chain.everything.topics], rng)
+    return choose(eta[everything(chain).topics], rng)
 
 
 def advance(x, weights, rng):
     """All chains after so many sweeps."""
     x = replace(x, **{name: np.array(value) for name, value in vars(x).items()})
-    with Threads(1) as threads:
-        for r in range(len(x.words)):
-            chain = start(x, r, weights)
-            for _ in range(SWEEPS):
-                chain.sweep(threads)
-                tell(chain, new_words(chain, rng), chain.everything.topics)
-            end(x, r, chain)
+    for r in range(len(x.words)):
+        chain = start(x, r, weights)
+        for _ in range(SWEEPS):
+            chain.sweep()
+            tell(chain, new_words(chain, rng), everything(chain).topics)
+        end(x, r, chain)
     return x
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small import some_counts, some_documents, some_state
+from small import everything, held, some_counts, some_documents, some_state
 
 from diln.inference.sampling.chain import Chain
 from diln.inference.sampling.merge import groups_of, merge
@@ -15,7 +15,7 @@ def chain():
     rng = np.random.default_rng(0)
     docs = some_documents(rng, some_counts(rng, 60, 30), 6, 0)
     state = some_state(rng, docs, 6, 0)
-    return Chain(state, docs, GammaProcessDraws(), 0, len(docs))
+    return Chain(state, held(docs), GammaProcessDraws(), 0)
 
 
 def test_like_topics_are_joined_before_unlike_ones_and_small_ones_before_large():
@@ -53,7 +53,7 @@ def test_each_join_is_the_cheapest_that_there_is():
 
 
 def test_counts_tokens_and_weights_follow(chain):
-    docs, before = chain.everything, chain.state
+    docs, before = everything(chain), chain.state
     docs.topics[:3] = NO_TOPIC
     chain.recount()
     groups, old = groups_of(before.expected_topics, before.tokens, 4), docs.topics.copy()

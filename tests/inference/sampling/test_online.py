@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from small import docs_of, empty_state, terms_of
+from small import docs_of, empty_state, held, terms_of
 
 from diln.engine.threads import Threads
 from diln.inference.data import Tokens
 from diln.inference.posterior import OnlineStep
+from diln.inference.sampling.documents import pieces
 from diln.inference.sampling.posterior import BURN, DRAWS, SampledPosterior
 from diln.inference.sampling.state import SampledDocuments
-from diln.inference.sampling.token_step import draw_given
+from diln.inference.sampling.token_step import TokenDrawing, added, draw_shard
 from diln.inference.weights.dirichlet_draws import DirichletDraws
 from diln.inference.weights.draws import Sweep
 from diln.inference.weights.gamma_process_draws import GatedSums, draw_alpha, expect_alpha
@@ -60,17 +61,23 @@ def plain_tables(tokens, late, a0):
     return expected_tables(histogram, a0)
 
 
+def visited(state, docs, key, draws, burn, threads):
+    given = LOCATED.visiting(state, key, draws, burn)
+    return LOCATED.visited(state, LOCATED.visit(given, docs, LOCATED.piece_size(len(docs)), threads))
+
+
 def in_turn(state, docs, key, draws, burn, threads):
     """A visit of all documents at once: tokens, and every other time places, drawn as a sweep draws them."""
     late, scores, softs, places = [], [], [], []
     for time in range(draws):
-        found = draw_given(state, docs, key_of(*key, time, 0), threads)
+        given = TokenDrawing(state.weights.record(state.width), state.counts.record, key_of(*key, time, 0))
+        found = added(list(threads.map(draw_shard, [docs.shard(*one) for one in pieces(len(docs))], given)))
         if time >= burn:
             late.append(docs.topics.copy())
             scores.append(found.score)
             softs.append(found.softs)
         if time % PLACES_EVERY:
-            placed = LOCATED.place(state, docs, Sweep(0, None, 0, key_of(*key, time, 1), None, threads))
+            placed = LOCATED.place(state, held(docs, threads), Sweep(0, None, 0, key_of(*key, time, 1), None))
             places += [placed] if time >= burn else []
     share = (draws - burn) / len(places)
     precision, linear = (share * sum(parts) for parts in zip(*places, strict=True))
@@ -82,15 +89,15 @@ def test_a_visit_draws_tokens_and_places_in_turn_and_counts_the_late_draws(corpu
     state, _ = corpus
     docs, others = documents(counts_of(200)), documents(counts_of(200))
     with Threads(1) as threads:
-        visited = LOCATED.visit(state, docs, (3, 4), 8, 3, threads)
+        found = visited(state, docs, (3, 4), 8, 3, threads)
         late, score, sums = in_turn(state, others, (3, 4), 8, 3, threads)
-    assert visited.late.shape == (5, docs.tokens.size)
-    np.testing.assert_array_equal(visited.late, late)
-    assert visited.score == pytest.approx(score, rel=1e-6)
+    assert found.late.shape == (5, docs.tokens.size)
+    np.testing.assert_array_equal(found.late, late)
+    assert found.score == pytest.approx(score, rel=1e-6)
     np.testing.assert_allclose(docs.places.u, others.places.u, rtol=1e-3, atol=1e-4)
     for name, right in sums.tensors().items():
-        found = getattr(visited.sums, name)
-        np.testing.assert_allclose(found, right, rtol=1e-5, atol=1e-5 * np.abs(right).max(), err_msg=name)
+        mine = getattr(found.sums, name)
+        np.testing.assert_allclose(mine, right, rtol=1e-5, atol=1e-5 * np.abs(right).max(), err_msg=name)
 
 
 def test_a_step_moves_every_sum_by_rho_towards_the_scaled_means_of_the_draws(corpus):
@@ -98,19 +105,19 @@ def test_a_step_moves_every_sum_by_rho_towards_the_scaled_means_of_the_draws(cor
     before, sums_before, counts = state.copy(), sums.copy(), counts_of(40)
     docs, posterior = documents(counts), SampledPosterior(state, sums, LOCATED, 3)
     with Threads(1) as threads:
-        visited = LOCATED.visit(before, docs, (3, 4), DRAWS, BURN, threads)
+        found = visited(before, docs, (3, 4), DRAWS, BURN, threads)
         score = posterior.learn(counts, OnlineStep(4, 0.2, 10.0, 50, 1e-3), threads)
     tokens, mean, late = docs.tokens, np.zeros((TERMS, state.width)), DRAWS - BURN
-    for row in visited.late:
+    for row in found.late:
         np.add.at(mean, (terms_of(tokens), row), 1 / late)
-    assert score == visited.score / (tokens.size * late)
+    assert score == found.score / (tokens.size * late)
     assert np.allclose(state.counts.table, 0.8 * before.counts.table + 0.2 * 10 * mean, rtol=1e-5)
     assert np.allclose(state.counts.totals, state.counts.table.sum(axis=0), rtol=1e-4)
-    tables = plain_tables(tokens, visited.late, before.weights.a0) / late
+    tables = plain_tables(tokens, found.late, before.weights.a0) / late
     assert np.allclose(sums.tables, 0.8 * sums_before.tables + 2 * tables)
-    assert np.allclose(sums.softs, 0.8 * sums_before.softs + 2 * visited.sums.softs / late)
-    assert np.allclose(sums.precision, 0.8 * sums_before.precision + 2 * visited.sums.precision / late)
-    assert np.allclose(sums.linear, 0.8 * sums_before.linear + 2 * visited.sums.linear / late)
+    assert np.allclose(sums.softs, 0.8 * sums_before.softs + 2 * found.sums.softs / late)
+    assert np.allclose(sums.precision, 0.8 * sums_before.precision + 2 * found.sums.precision / late)
+    assert np.allclose(sums.linear, 0.8 * sums_before.linear + 2 * found.sums.linear / late)
     LOCATED.learn(before, sums)
     assert np.array_equal(state.weights.a0, before.weights.a0)
     assert np.array_equal(state.weights.ells, before.weights.ells)
@@ -165,11 +172,11 @@ def test_the_sums_of_all_batches_are_the_sum_of_all_documents(corpus):
     state, _ = corpus
     counts = counts_of(300)
     with Threads(1) as threads:
-        whole = LOCATED.visit(state, documents(counts), (1,), 6, 2, threads)
+        whole = visited(state, documents(counts), (1,), 6, 2, threads)
         parts = []
         for first in range(0, 300, 64):
             docs = documents(csr_array(counts[first : first + 64]), first)
-            parts.append(LOCATED.visit(state, docs, (1,), 6, 2, threads))
+            parts.append(visited(state, docs, (1,), 6, 2, threads))
     assert np.array_equal(np.hstack([part.late for part in parts]), whole.late)
     assert sum(part.score for part in parts) == pytest.approx(whole.score, rel=1e-9)
     total = parts[0].sums

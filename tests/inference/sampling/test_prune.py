@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from small import counted, some_counts, some_documents, some_state, tell
+from small import counted, everything, held, some_counts, some_documents, some_state, tell
 
-from diln.engine.threads import Threads
 from diln.inference.sampling.chain import Chain
 from diln.inference.sampling.prune import EVERY, TOKENS_EACH, prune_and_split, split, split_topics
 from diln.inference.sampling.tokens import NO_TOPIC
@@ -16,12 +15,12 @@ def chain():
     rng = np.random.default_rng(0)
     docs = some_documents(rng, some_counts(rng, 60, 30), 6, 2)
     state = some_state(rng, docs, 6, 2)
-    return Chain(state, docs, LocatedDraws(n_dims=2), 0, len(docs), number=EVERY)
+    return Chain(state, held(docs), LocatedDraws(n_dims=2), 0, number=EVERY)
 
 
 def moved(chain, topic, to):
     """Give all tokens of a topic to another."""
-    docs = chain.everything
+    docs = everything(chain)
     docs.topics[docs.topics == topic] = to
     tell(chain.state, docs)
 
@@ -35,7 +34,7 @@ def test_empty_topics_go_and_the_others_keep_their_columns(chain):
     assert np.array_equal(chain.state.counts.table[:, :5], before.counts.table[:, kept])
     assert np.array_equal(chain.state.weights.ells[:, :5], before.weights.ells[:, kept])
     assert np.array_equal(chain.state.weights.a0[:5], before.weights.a0[kept])
-    table, totals = counted(chain.everything, chain.state.width)
+    table, totals = counted(everything(chain), chain.state.width)
     assert np.array_equal(chain.state.counts.table, table)
     assert np.array_equal(chain.state.counts.totals, totals)
 
@@ -46,11 +45,10 @@ def test_tokens_of_dust_get_another_topic_in_the_next_sweep(chain, monkeypatch):
     monkeypatch.setattr("diln.inference.sampling.prune.DUST", share)
     prune_and_split(chain, grows=False)
     assert chain.state.n_topics == 5
-    assert (chain.everything.topics == NO_TOPIC).any()
-    with Threads(1) as threads:
-        chain.sweep(threads)
-    assert (chain.everything.topics < 5).all()
-    assert chain.state.counts.totals.sum() == chain.everything.tokens.size
+    assert (everything(chain).topics == NO_TOPIC).any()
+    chain.sweep()
+    assert (everything(chain).topics < 5).all()
+    assert chain.state.counts.totals.sum() == everything(chain).tokens.size
 
 
 def test_topics_stay_where_pruning_is_off_or_it_is_not_the_time(chain):
@@ -63,13 +61,13 @@ def test_topics_stay_where_pruning_is_off_or_it_is_not_the_time(chain):
     assert chain.state.n_topics == 6
 
 
-def test_a_crowded_model_is_split_and_its_counts_follow(chain, monkeypatch):
-    monkeypatch.setattr("diln.inference.sampling.prune.most_topics", lambda docs: 100)
+def test_a_crowded_model_is_split_and_its_counts_follow(chain):
+    chain.n_tokens = 100 * TOKENS_EACH
     before = chain.state
     split(chain)
     state = chain.state
     assert state.n_topics == 12
-    table, totals = counted(chain.everything, state.width)
+    table, totals = counted(everything(chain), state.width)
     assert np.array_equal(state.counts.table, table)
     assert np.array_equal(state.counts.totals, totals)
     assert np.allclose(state.weights.a0[:6] + state.weights.a0[6:12], before.weights.a0[:6])
@@ -78,11 +76,11 @@ def test_a_crowded_model_is_split_and_its_counts_follow(chain, monkeypatch):
 
 
 def test_tokens_of_a_topic_in_a_document_stay_together(chain):
-    docs = chain.everything
+    docs = everything(chain)
     partners = np.zeros(NO_TOPIC, np.int64)
     partners[1] = 9
     before = docs.topics.copy()
-    split_topics(docs.topics, docs.tokens.starts, np.uint64(5), partners)
+    split_topics(docs.topics, docs.tokens.starts, 0, np.uint64(5), partners)
     assert np.array_equal(docs.topics[before != 1], before[before != 1])
     moves = []
     for m in range(len(docs)):
@@ -93,8 +91,8 @@ def test_tokens_of_a_topic_in_a_document_stay_together(chain):
     assert 0.2 < np.mean(moves) < 0.8
 
 
-def test_a_model_with_room_left_is_not_split(chain, monkeypatch):
-    monkeypatch.setattr("diln.inference.sampling.prune.most_topics", lambda docs: 100)
+def test_a_model_with_room_left_is_not_split(chain):
+    chain.n_tokens = 100 * TOKENS_EACH
     for topic in (2, 3):
         moved(chain, topic, 0)
     split(chain)
@@ -102,6 +100,7 @@ def test_a_model_with_room_left_is_not_split(chain, monkeypatch):
 
 
 def test_there_are_never_more_topics_than_tokens_make_sense_of(chain):
-    assert chain.everything.tokens.size < 12 * TOKENS_EACH
+    chain.n_tokens = everything(chain).tokens.size
+    assert chain.n_tokens < 12 * TOKENS_EACH
     split(chain)
     assert chain.state.n_topics == 6

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small import new_chain, some_counts
+from small import everything, go_on, new_chain, saved, some_counts
 
 from diln.engine.threads import Threads
 from diln.inference.loops import sweeps
@@ -30,17 +30,12 @@ def made(plan, one=None, watch=None, stop=None, n_jobs=1):
     def keep(progress):
         if watch is not None:
             watch(progress)
-        seen.append(one.stored())
+        seen.append(saved(one))
         return stop is not None and one.chain.number == stop
 
     with Threads(n_jobs) as threads:
         sweeps(one, threads, keep)
     return one, seen
-
-
-def copied(saved):
-    numbers, tensors = saved
-    return numbers, {name: np.array(array) for name, array in tensors.items()}
 
 
 def test_documents_come_in_by_stages():
@@ -56,7 +51,7 @@ def test_late_states_are_averaged_and_some_kept():
     assert one.average.n_states == 5
     assert len(one.kept) == 2
     mean = one.average.state(one.chain.state)
-    assert mean.tokens.sum() == pytest.approx(one.chain.everything.tokens.size)
+    assert mean.tokens.sum() == pytest.approx(one.chain.docs.n_tokens)
     assert np.allclose(mean.counts.table.sum(axis=0), mean.counts.totals, rtol=1e-5)
 
 
@@ -107,7 +102,7 @@ def test_time_is_kept():
 def test_the_gate_opens_after_the_warm_up_and_in_short_runs_too():
     one, _ = made(plan_of(max_iter=8, warm_up=100))
     assert one.chain.state.weights.n_dims == 2
-    assert one.chain.everything.places.u.any()
+    assert everything(one.chain).places.u.any()
     assert made(plan_of(), new_run(plan_of(), dims=0))[0].chain.state.weights.n_dims == 0
 
 
@@ -116,10 +111,10 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bits(stop):
     whole, _ = made(plan_of(stages=((20, 6),)))
     _, seen = made(plan_of(stages=((20, 6),)), stop=stop)
     again = new_run(plan_of(stages=((20, 6),)))
-    again.restore(*copied(seen[-1]))
+    go_on(again, seen[-1])
     made(plan_of(stages=((20, 6),)), again)
-    assert np.array_equal(again.chain.everything.topics, whole.chain.everything.topics)
-    assert np.array_equal(again.chain.everything.places.u, whole.chain.everything.places.u)
+    assert np.array_equal(everything(again.chain).topics, everything(whole.chain).topics)
+    assert np.array_equal(everything(again.chain).places.u, everything(whole.chain).places.u)
     for name, array in whole.average.state(whole.chain.state).tensors().items():
         assert np.array_equal(array, again.average.state(again.chain.state).tensors()[name]), name
     assert again.scores == whole.scores
@@ -128,7 +123,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bits(stop):
 
 def test_runs_of_different_seeds_differ():
     first, second = made(plan_of())[0], made(plan_of(), new_run(plan_of(), seed=1))[0]
-    assert not np.array_equal(first.chain.everything.topics, second.chain.everything.topics)
+    assert not np.array_equal(everything(first.chain).topics, everything(second.chain).topics)
 
 
 def test_a_model_without_locations_is_one_whose_locations_are_zero(monkeypatch):
@@ -139,6 +134,6 @@ def test_a_model_without_locations_is_one_whose_locations_are_zero(monkeypatch):
     located, plain = made(plan_of())[0], made(plan_of(), new_run(plan_of(), dims=0))[0]
     assert located.chain.state.weights.n_dims == 2
     assert not located.chain.state.weights.ells.any()
-    assert np.array_equal(located.chain.everything.topics, plain.chain.everything.topics)
-    assert np.array_equal(located.chain.everything.places.s, plain.chain.everything.places.s)
+    assert np.array_equal(everything(located.chain).topics, everything(plain.chain).topics)
+    assert np.array_equal(everything(located.chain).places.s, everything(plain.chain).places.s)
     assert np.array_equal(located.chain.state.weights.a0, plain.chain.state.weights.a0)

@@ -5,15 +5,16 @@ from copy import deepcopy
 import numpy as np
 import pytest
 from scipy.special import expit
-from small import counted, counts_by_document, docs_of, draw, gates, some_counts, some_documents, some_state
+from small import counted, counts_by_document, docs_of, draw, gates, held, some_counts, some_documents, some_state
 
 from diln.engine.lanes import LANES
 from diln.engine.threads import Threads
 from diln.inference.data import Tokens
 from diln.inference.emissions.multinomial_draws import LONGEST
-from diln.inference.sampling import token_step
+from diln.inference.sampling import documents
+from diln.inference.sampling.documents import shard_ranges
 from diln.inference.sampling.state import SampledDocuments
-from diln.inference.sampling.token_step import blocks, draw_tokens
+from diln.inference.sampling.token_step import draw_tokens
 from diln.inference.sampling.tokens import NO_TOPIC, count_topics, pick
 from diln.inference.stats import padded
 from diln.inference.weights.place_kernels import Places
@@ -230,30 +231,58 @@ def test_count_topics_counts_those_in_range_that_have_one():
         np.testing.assert_array_equal(n, np.bincount(here[here != NO_TOPIC], minlength=16))
 
 
-# Blocks and threads
+# Shards and threads
+
+
+def ranges_of(docs, at_once=1000):
+    """Shards of documents whose lengths come some at a time."""
+    lengths = np.diff(docs.tokens.starts)
+    return shard_ranges(lambda: (lengths[first : first + at_once] for first in range(0, len(lengths), at_once)))
 
 
 @pytest.mark.parametrize("size", [1, 10, 60, 10_000])
 @pytest.mark.parametrize("most", [1, 3, 16])
-def test_blocks_cover_every_document_once(size, most, monkeypatch):
-    monkeypatch.setattr(token_step, "BLOCK", size)
-    monkeypatch.setattr(token_step, "MOST_BLOCKS", most)
+@pytest.mark.parametrize("at_once", [1, 7, 1000])
+def test_shards_cover_every_document_once(size, most, at_once, monkeypatch):
+    monkeypatch.setattr(documents, "SHARD", size)
+    monkeypatch.setattr(documents, "MANY", most)
     rng = np.random.default_rng(16)
     for n_docs, empty in ((1, ()), (2, (0,)), (12, (0, 3, 11)), (40, range(30)), (5, range(5))):
         docs = some_documents(rng, some_counts(rng, n_docs, 15, empty=empty), 3)
-        ranges = blocks(docs)
-        np.testing.assert_array_equal(np.concatenate([np.arange(*one) for one in ranges]), np.arange(n_docs))
-        assert len(ranges) <= max(1, min(most, 4 * -(-docs.tokens.size // (4 * size))))
+        ranges = ranges_of(docs, at_once)
+        np.testing.assert_array_equal(np.concatenate([np.arange(*one[:2]) for one in ranges]), np.arange(n_docs))
+        starts = docs.tokens.starts
+        assert [one.n_tokens for one in ranges] == [starts[last] - starts[first] for first, last, _ in ranges]
+        assert len(ranges) <= max(4, most) if docs.tokens.size >= 2 * size else len(ranges) == 1
 
 
-def test_blocks_hold_about_as_many_tokens_each(monkeypatch):
-    monkeypatch.setattr(token_step, "BLOCK", 50)
+def test_shards_hold_about_as_many_tokens_each(monkeypatch):
+    monkeypatch.setattr(documents, "SHARD", 50)
     rng = np.random.default_rng(17)
     docs = some_documents(rng, some_counts(rng, 100, 15), 3)
-    sizes = [docs.tokens.starts[last] - docs.tokens.starts[first] for first, last in blocks(docs)]
-    longest = np.diff(docs.tokens.starts).max()
-    assert len(sizes) == 16
-    assert max(sizes) <= docs.tokens.size / 16 + longest
+    longest, ranges = np.diff(docs.tokens.starts).max(), ranges_of(docs)
+    assert len(ranges) == 16
+    assert max(one.n_tokens for one in ranges) <= docs.tokens.size / 16 + longest
+
+
+@pytest.mark.parametrize(
+    ("n_tokens", "number"),
+    [(0, 1), (499_999, 1), (500_000, 4), (1_500_000, 8), (14_869_832, 16), (10**8, 100), (10**10, 10_000)],
+)
+def test_there_are_more_shards_the_more_tokens_and_none_is_large(n_tokens, number):
+    assert documents.shard_count(n_tokens) == number
+    assert n_tokens / number <= documents.LARGEST
+
+
+def test_documents_in_play_are_as_large_a_part_of_every_shard_and_never_fewer_than_before():
+    for n_docs, shards in ((100, (40, 60)), (7, (1, 2, 4)), (50_000, (49_999, 1))):
+        before = [0] * len(shards)
+        for size in range(0, n_docs + 1, max(1, n_docs // 50)):
+            now = [documents.Share(size, n_docs).of(one) for one in shards]
+            assert all(old <= new <= one for old, new, one in zip(before, now, shards, strict=True))
+            assert size <= sum(now) < size + len(shards)
+            before = now
+        assert [documents.Share(n_docs, n_docs).of(one) for one in shards] == list(shards)
 
 
 def many_documents(n_topics=20, n_dims=2):
@@ -262,11 +291,11 @@ def many_documents(n_topics=20, n_dims=2):
     return some_state(rng, docs, n_topics, n_dims), docs
 
 
-def test_one_block_is_one_call(monkeypatch):
+def test_one_shard_is_one_call():
     state, docs = many_documents()
     twin, others = deepcopy((state, docs))
     with Threads(1) as threads:
-        sums = draw_tokens(state, docs, key_of(19), threads)
+        sums = draw_tokens(state, held(docs, threads), key_of(19))
     histogram, softs, score = draw(twin, others, key_of(19))
     np.testing.assert_array_equal(docs.topics, others.topics)
     np.testing.assert_array_equal(state.counts.table, twin.counts.table)
@@ -277,17 +306,17 @@ def test_one_block_is_one_call(monkeypatch):
     assert sums.score == score
 
 
-def test_blocks_know_each_other_as_they_were_before_the_sweep(monkeypatch):
-    monkeypatch.setattr(token_step, "BLOCK", 100)
+def test_shards_know_each_other_as_they_were_before_the_sweep(monkeypatch):
+    monkeypatch.setattr(documents, "SHARD", 100)
     state, docs = many_documents()
     before, old = deepcopy((state, docs))
     with Threads(1) as threads:
-        sums = draw_tokens(state, docs, key_of(20), threads)
-    ranges = blocks(docs)
+        sums = draw_tokens(state, held(docs, threads), key_of(20))
+    ranges = ranges_of(docs)
     assert len(ranges) == 16
     total = np.zeros((state.width, LONGEST), np.int64)
     scores = []
-    for first, last in ranges:
+    for first, last, _ in ranges:
         mine, others = deepcopy((before, old))
         histogram, _, score = draw(mine, others, key_of(20), first=first, last=last)
         here = slice(docs.tokens.starts[first], docs.tokens.starts[last])
@@ -305,12 +334,12 @@ def test_blocks_know_each_other_as_they_were_before_the_sweep(monkeypatch):
 
 
 def test_threads_change_no_bit_of_the_topics(monkeypatch):
-    monkeypatch.setattr(token_step, "BLOCK", 100)
+    monkeypatch.setattr(documents, "SHARD", 100)
     found = []
     for n_jobs in (1, 2, 4):
         state, docs = many_documents()
         with Threads(n_jobs) as threads:
-            sums = [draw_tokens(state, docs, key_of(21, number), threads) for number in range(5)]
+            sums = [draw_tokens(state, held(docs, threads), key_of(21, number)) for number in range(5)]
         found.append([docs.topics, state.counts.table, state.counts.totals, *(part for one in sums for part in
                      (one.histogram, one.softs, one.score))])  # fmt: skip
     for other in found[1:]:

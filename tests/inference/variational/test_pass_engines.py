@@ -1,7 +1,6 @@
 """Variational inference on two processes: every step can be shipped, and no bit depends on where it ran."""
 
 import numpy as np
-import pytest
 from two_processes import TwoProcesses
 
 from diln.engine.threads import Threads
@@ -25,12 +24,6 @@ STEPS = {
     "step_nearest", "step_expected", "step_topic_terms", "step_documents", "step_statistics", "step_weight_terms",
     "step_locations", "step_log_weights", "step_held_out", "step_fold_in",
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def processes():
-    with TwoProcesses() as engine:
-        yield engine
 
 
 def weights_of(kind):
@@ -59,13 +52,10 @@ def fitted(kind, engine):
     return [*posterior.tensors().values(), np.array(bounds), seen.proportions, seen.locations, likelihood, *folded]
 
 
-@pytest.mark.parametrize("kind", ["LDA", "HDP", "DILN", "CTM"])
-def test_two_processes_find_the_same_bits_as_threads(kind, processes):
-    with Threads(2) as threads:
-        right = fitted(kind, threads)
-    for one, other in zip(fitted(kind, processes), right, strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
-def test_all_steps_have_been_to_another_process(processes):
-    assert processes.shipped >= STEPS
+def test_two_processes_find_the_same_bits_as_threads_by_all_steps():
+    with Threads(2) as threads, TwoProcesses() as processes:
+        for kind in ("LDA", "HDP", "DILN", "CTM"):
+            pairs = zip(fitted(kind, processes), fitted(kind, threads), strict=True)
+            for place, (one, other) in enumerate(pairs):
+                np.testing.assert_array_equal(one, other, err_msg=f"{kind}, {place}")
+        assert processes.shipped >= STEPS

@@ -5,12 +5,12 @@ import pytest
 from scipy import stats
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logsumexp, softmax
-from small import counts_by_document, draw, record, some_counts, some_documents, some_state, whole
+from small import counts_by_document, draw, held, part_of, record, some_counts, some_documents, some_state, whole
 
 from diln.engine.lanes import LANES
 from diln.engine.threads import Threads
 from diln.inference.data import TermCounts
-from diln.inference.sampling.token_step import TOGETHER
+from diln.inference.sampling.documents import TOGETHER, Share, pieces
 from diln.inference.variational.posterior import first_beliefs
 from diln.inference.weights import gaussian_draws
 from diln.inference.weights.gaussian import GaussianWeights
@@ -18,11 +18,14 @@ from diln.inference.weights.gaussian_draws import (
     FIRST,
     LIFT,
     UNSEEN,
+    FirstWeights,
     GaussianDraws,
     GaussianState,
-    draw_all_log_weights,
+    added_moments,
     draw_first_log_weights,
     draw_gaussian,
+    log_weight_drawing,
+    weigh_shard,
 )
 from diln.inference.weights.log_weight_kernels import (
     SCALE,
@@ -32,13 +35,14 @@ from diln.inference.weights.log_weight_kernels import (
     add_logs,
     bell,
     chance_of,
+    draw_entering,
     draw_log_weights,
     find_mode,
     gather_moments,
     lay_out,
     open_wide,
 )
-from diln.prob.streams import key_of
+from diln.prob.streams import fill_normals, key_of, stream
 
 LEAST = 1e-4  # p-value of a test: of ten thousand right ones, one is lower
 ONE = Threads(1)
@@ -47,6 +51,12 @@ ONE = Threads(1)
 def some_gaussian(rng, size):
     root = rng.normal(size=(size, size))
     return rng.normal(size=size), root @ root.T / size + 0.3 * np.eye(size)
+
+
+def draw_all_log_weights(state, docs, key, engine):
+    """Draw every document's log weights given its tokens' topics; returns the sum of (1, eta)(1, eta)'."""
+    shards = [docs.shard(*one) for one in pieces(len(docs))]
+    return added_moments(list(engine.map(weigh_shard, shards, log_weight_drawing(state, key))))
 
 
 def closed(seed, n_docs=11, size=5, empty=(2,)):
@@ -300,7 +310,7 @@ def test_the_number_of_threads_and_the_other_documents_change_no_draw():
         np.testing.assert_array_equal(draw_all_log_weights(state, again, key_of(6), three), moments)
     np.testing.assert_array_equal(again.places.eta, docs.places.eta)
     _, few = weighed(3, n_docs=3 * TOGETHER, empty=(0, 40))
-    few = few.first(50)
+    few = part_of(few, 0, 50)
     draw_all_log_weights(state, few, key_of(6), ONE)
     np.testing.assert_array_equal(few.places.eta, docs.places.eta[:50])
 
@@ -328,10 +338,12 @@ def test_mean_and_covariance_have_their_normal_inverse_wishart_posterior():
 def test_log_weights_begin_by_the_documents_topics_and_a_level_that_differs():
     weights, (state, docs, _) = GaussianDraws(5.0), closed(7, n_docs=6, empty=(1,))
     assert weights.closed(state)
-    weights.open(state, docs, 4, np.random.default_rng(3))
+    playing = held(docs, size=4)
+    weights.open(state, playing, (3,))
+    docs = playing.held.shards[0]
     n, eta = counts_by_document(docs, state.width)[:, :5], docs.places.eta
     logs = np.log(n[:4] + UNSEEN)
-    levels = np.random.default_rng(3).standard_normal((4, 1)) / np.sqrt(5)
+    levels = np.random.default_rng([3]).standard_normal((4, 1)) / np.sqrt(5)
     np.testing.assert_allclose(eta[:4, :5], logs - logs.mean(axis=1, keepdims=True) + levels, rtol=1e-6, atol=1e-6)
     assert not eta[4:].any()  # who come in later
     np.testing.assert_array_equal(record(state).a0, np.arange(state.width) < 5)
@@ -346,17 +358,16 @@ def test_log_weights_begin_by_the_documents_topics_and_a_level_that_differs():
 
 def test_log_weights_of_a_start_leave_room_along_what_no_token_tells():
     """The prior's variance along (1, ..., 1) is 1; with all documents at one level it would begin near 0."""
-    state, docs, rng = closed(4, n_docs=3000, empty=())
-    GaussianDraws(5.0).open(state, docs, 3000, rng)
+    state, docs, _ = closed(4, n_docs=3000, empty=())
+    GaussianDraws(5.0).open(state, held(docs), (4,))
     along = np.ones(5) / np.sqrt(5)
     assert along @ state.weights.covariance @ along == pytest.approx(1, abs=0.1)
 
 
-def test_documents_that_come_in_are_from_the_prior_and_others_stay(monkeypatch):
-    monkeypatch.setattr(gaussian_draws, "ENTER_AT_ONCE", 700)
+def test_documents_that_come_in_are_from_the_prior_and_others_stay():
     state, docs = weighed(5, n_docs=6000, size=3)
     eta, before = docs.places.eta, docs.places.eta.copy()
-    GaussianDraws().enter(state, docs, 1000, 5000, np.random.default_rng(6))
+    GaussianDraws().enter(state, held(docs, size=5000), Share(1000, 6000), (6,))
     np.testing.assert_array_equal(eta[:1000], before[:1000])
     np.testing.assert_array_equal(eta[5000:], before[5000:])
     assert not eta[:, 3:].any()
@@ -366,16 +377,28 @@ def test_documents_that_come_in_are_from_the_prior_and_others_stay(monkeypatch):
     np.testing.assert_allclose(np.cov(off), np.eye(3), atol=0.08)
 
 
+def test_log_weights_of_a_document_that_comes_in_are_a_root_times_its_stream():
+    rng, names, normals = np.random.default_rng(10), np.array([3, 900, 4], np.uint64), np.empty(7)
+    mean, covariance = some_gaussian(rng, 7)
+    root, eta = np.linalg.cholesky(covariance), np.full((3, 16), 2.0, np.float32)
+    draw_entering(mean, root, key_of(1), names, eta)
+    for m, name in enumerate(names):
+        fill_normals(np.uint64(stream(key_of(1), name)), normals)
+        np.testing.assert_allclose(eta[m, :7], mean + root @ normals, rtol=1e-6, atol=1e-6)
+    assert (eta[:, 7:] == 2).all()
+
+
 def test_documents_of_a_stream_begin_where_variational_inference_has_them():
     state, docs = weighed(8, n_docs=500, size=6, empty=(3,))
     tokens = docs.tokens
-    draw_first_log_weights(state, docs, key_of(9), ONE)
+    first = FirstWeights(state.expected_topics, GaussianDraws().weights(state), key_of(9), state.width)
+    draw_first_log_weights(first, docs, ONE)
     batch = TermCounts(tokens.indptr, tokens.indices, tokens.counts.astype(np.float32), tokens.n_terms)
     weights = GaussianWeights(state.weights.mean, state.weights.covariance, 1.0, lift=LIFT)
     found = first_beliefs(state.expected_topics, weights, batch, FIRST, ONE)
     off = (docs.places.eta[:, :6] - found.locations) / np.sqrt(found.spreads)
     assert stats.kstest(off.ravel(), "norm").pvalue > LEAST
     assert not docs.places.eta[:, 6:].any()
-    first = docs.first(20)
-    draw_first_log_weights(state, first, key_of(9), Threads(2))
-    np.testing.assert_array_equal(first.places.eta, docs.places.eta[:20])  # whatever is visited with them
+    some = part_of(docs, 0, 20)
+    draw_first_log_weights(first, some, Threads(2))
+    np.testing.assert_array_equal(some.places.eta, docs.places.eta[:20])  # whatever is visited with them

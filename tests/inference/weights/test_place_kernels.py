@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numba import njit, typeof
 from scipy import stats
-from small import counts_by_document, gates, record, room_for, some_counts, some_documents, some_state, whole
+from small import counts_by_document, gates, held, record, room_for, some_counts, some_documents, some_state, whole
 
 from diln.engine.threads import Threads
-from diln.inference.sampling.token_step import TOGETHER, pieces
+from diln.inference.sampling.documents import TOGETHER, pieces
 from diln.inference.weights import gamma_process_draws
 from diln.inference.weights.draws import Sweep
 from diln.inference.weights.gamma_process_draws import EXACT, GammaProcessDraws
@@ -291,7 +291,7 @@ def test_gathered_places_of_pieces_add_up_to_the_whole():
 
 def place_all(state, docs, key, threads, exact=False, number=0):
     """Draw the places of all documents as a sweep does."""
-    return GammaProcessDraws(exact=exact).place(state, docs, Sweep(number, None, 12, key, None, threads))
+    return GammaProcessDraws(exact=exact).place(state, held(docs, threads), Sweep(number, None, 12, key, None))
 
 
 def noise(shape, psi, rng):

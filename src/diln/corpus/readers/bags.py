@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from diln.corpus.matrix import MatrixSource, tidy_rows
 from diln.corpus.npy import read_header
-from diln.corpus.readers.lines import LineReader, Lines, check_file
+from diln.corpus.readers.lines import LineReader, Lines, Name, check_file
 from diln.corpus.rules import TextRule
 from diln.corpus.sound import LARGEST_COUNT, check_filled
 from diln.corpus.sources import Block, CountBlock, Counted, Source, numbers_from
@@ -186,16 +186,16 @@ class UciSource(Source):
         return bag_block(triples[:, 1] - 1, triples[:, 2], offsets, len(self.vocabulary), numbers, self.name)
 
 
-def npz_source(path: Path, vocabulary: list[str] | None) -> MatrixSource:
-    """A sparse matrix saved by ``scipy.sparse.save_npz``, a document a row."""
+def npz_source(path: Name, vocabulary: list[str] | None, file: Path) -> MatrixSource:
+    """A sparse matrix saved by ``scipy.sparse.save_npz``, a document a row; messages call the file by ``path``."""
     from scipy.sparse import load_npz
 
-    check_file(path)
+    check_file(path, file)
     terms = _given(vocabulary, str(path))
     try:
-        check_archive(path)
+        check_archive(path, file)
         with warnings.catch_warnings(action="ignore"):  # of odd types, which are refused below
-            matrix: Any = load_npz(path)
+            matrix: Any = load_npz(file)
     except SourceError:
         raise
     except Exception as error:  # scipy and zipfile raise many kinds for a damaged or foreign file
@@ -205,20 +205,20 @@ def npz_source(path: Path, vocabulary: list[str] | None) -> MatrixSource:
     return MatrixSource(matrix, terms, name=str(path))
 
 
-def check_archive(path: Path) -> None:
+def check_archive(path: Name, file: Path) -> None:
     """Raise if arrays are not what the archive has room for, or far more than a matrix can be packed into."""
-    with ZipFile(path) as archive:
+    with ZipFile(file) as archive:
         members = archive.infolist()
         unpacked = sum(member.file_size for member in members)
-        if unpacked > max(UNPACKED, PACKED_TIMES * path.stat().st_size):
+        if unpacked > max(UNPACKED, PACKED_TIMES * file.stat().st_size):
             raise SourceError(
                 f"{path}: unpacks to {unpacked:,} bytes, far more than a matrix of counts in so small a file; save it "
                 "again with scipy.sparse.save_npz"
             )
         for member in members:
-            with archive.open(member) as file:
+            with archive.open(member) as packed:
                 try:
-                    n_bytes = read_header(file).n_bytes
+                    n_bytes = read_header(packed).n_bytes
                 except ValueError as error:
                     raise SourceError(f"{path}: {member.filename!r} in it {error}; save it again") from None
             if n_bytes != member.file_size:

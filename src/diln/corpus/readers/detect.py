@@ -1,23 +1,29 @@
 """From a path to the source that reads it."""
 
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 from typing import Unpack
 from weakref import finalize
 
 from diln.corpus.dates import Order
 from diln.corpus.readers.bags import LdacSource, UciSource, npz_source
-from diln.corpus.readers.columns import ColumnOptions
+from diln.corpus.readers.columns import ColumnOptions, ColumnsRead
 from diln.corpus.readers.folder import FolderSource
 from diln.corpus.readers.json_values import JsonSource
 from diln.corpus.readers.jsonl import JsonLinesSource
-from diln.corpus.readers.lines import Errors, LineReader
+from diln.corpus.readers.lines import Errors, LineReader, Name
+from diln.corpus.readers.many import ManyFiles, NextLocal, NextRemote, local_files
 from diln.corpus.readers.plain import LinesSource
+from diln.corpus.readers.remote import Remote
+from diln.corpus.readers.remote_folder import RemoteFolderSource
 from diln.corpus.readers.streams import keep, what_is
 from diln.corpus.readers.table import CsvSource, ParquetSource
 from diln.corpus.sources import Source
 from diln.corpus.vocabulary import given_vocabulary
+from diln.corpus.watch import Watch
 from diln.errors import SourceError
+from diln.files.urls import as_local, is_url
 
 FORMATS = ("folder", "lines", "csv", "tsv", "jsonl", "json", "parquet", "ldac", "uci", "npz")
 """What ``format`` can be, where a file's name does not tell."""
@@ -74,17 +80,41 @@ class ReadOptions(ColumnOptions, total=False):
     vocabulary: str | Path | Iterable[str] | None
 
 
-def open_source(path: str | Path, **options: Unpack[ReadOptions]) -> Source:
+def open_source(path: str | Path, watch: Watch | None = None, **options: Unpack[ReadOptions]) -> Source:
     """The source of the documents at ``path``: a folder of .txt files, a file of one of FORMATS, or a stream of one.
 
-    "-" is the standard input. A source of counts takes the vocabulary as the names of its terms; one of texts leaves it
-    to who counts them.
+    "-" is the standard input. ``path`` can be a URL, or a pattern that several files of one format fit. A source of
+    counts takes the vocabulary as the names of its terms; one of texts leaves it to who counts them. ``watch`` is
+    told how much of a file elsewhere has come.
     """
-    path = Path(path)
+    path = as_local(path)
+    elsewhere = isinstance(path, str) and is_url(path)
+    source = _open_url(str(path), watch, options) if elsewhere else _open_local(Path(path), options)
+    return source.with_dates(options.get("date_order"))
+
+
+def _open_url(url: str, watch: Watch | None, options: ReadOptions) -> Source:
+    """The source of what is at a URL."""
+    remote, asked = Remote(url), options.get("format")
+    if remote.is_pattern:
+        files = remote.matching()
+        kind = _known(asked or _one_format([file.url for file in files]))
+        return ManyFiles(remote.name, NextRemote(remote, files), _opener(kind, options))
+    if asked == "folder" or (asked is None and remote.is_folder()):
+        encoding, errors = options.get("encoding", "utf-8"), options.get("errors", "strict")
+        return RemoteFolderSource(remote, encoding, errors, options.get("skip_unreadable", False))
+    kind = _known(asked or format_of_name(remote.name))
+    step = None if watch is None else lambda done, size: watch.step(done, size, 0)
+    return _open_kept(remote.name, remote.fetch(remote.file(), step), kind, options)
+
+
+def _open_local(path: Path, options: ReadOptions) -> Source:
+    """The source of a file, folder or stream of this machine."""
+    if files := local_files(path):
+        kind = _known(options.get("format") or _one_format([str(file) for file in files]))
+        return ManyFiles(str(path), NextLocal(files), _opener(kind, options))
     given = what_is(path)
-    kind = options.get("format") or detect_format(given.name)
-    if kind not in FORMATS:
-        raise SourceError(f"there is no format {kind!r}; use one of {', '.join(FORMATS)}")
+    kind = _known(options.get("format") or detect_format(given.name))
     if kind == "folder" and not path.is_dir():
         raise SourceError(f"{given.name}: is a file, not a folder; give a folder, or name the file's own format")
     if kind != "folder" and path.is_dir():
@@ -92,18 +122,58 @@ def open_source(path: str | Path, **options: Unpack[ReadOptions]) -> Source:
     if kind == "npz" and given.stream:
         raise SourceError(f"{given.name}: a saved matrix is not read from a stream; write it to a file and give that")
     if not given.stream:
-        return _open(path, path, kind, options).with_dates(options.get("date_order"))
-    kept = keep(path, given)
+        return open_as(path, path, kind, options)
+    return _open_kept(given.name, keep(path, given), kind, options)
+
+
+def _open_kept(name: Name, kept: Path, kind: str, options: ReadOptions) -> Source:
+    """The source of a temporary file, which goes when the source does."""
     try:
-        source = _open(given.name, kept, kind, options).with_dates(options.get("date_order"))
+        source = open_as(name, kept, kind, options)
     except BaseException:
         kept.unlink()
         raise
-    finalize(source, kept.unlink, missing_ok=True)
+    source.let_go = finalize(source, kept.unlink, missing_ok=True)
     return source
 
 
-def _open(name: Path, file: Path, kind: str, options: ReadOptions) -> Source:
+@dataclass(frozen=True, slots=True)
+class OpenAs:
+    """What opens each of many files, after the first with the columns of the first."""
+
+    kind: str
+    options: ReadOptions
+
+    def __call__(self, name: Name, file: Path, columns: ColumnsRead | None) -> Source:
+        """The source of one."""
+        given = self.options if columns is None else {**self.options, "columns": columns}
+        return open_as(name, file, self.kind, given)
+
+
+def _opener(kind: str, options: ReadOptions) -> OpenAs:
+    if kind == "folder":
+        raise SourceError("a pattern stands for files, not for folders; name the format of the files, or give a folder")
+    return OpenAs(kind, options)
+
+
+def _known(kind: str) -> str:
+    if kind not in FORMATS:
+        raise SourceError(f"there is no format {kind!r}; use one of {', '.join(FORMATS)}")
+    return kind
+
+
+def _one_format(names: Sequence[str]) -> str:
+    """The format that all these names tell."""
+    kinds = {format_of_name(name): name for name in reversed(names)}
+    if len(kinds) > 1:
+        (one, name), (other, another) = list(kinds.items())[:2]
+        raise SourceError(
+            f"{name} is {one} and {another} is {other}; give a pattern that files of one format fit, such as '*.jsonl'"
+        )
+    return next(iter(kinds))
+
+
+def open_as(name: Name, file: Path, kind: str, options: ReadOptions) -> Source:
     """The source of a file that messages call by its name."""
     encoding, errors = options.get("encoding", "utf-8"), options.get("errors", "strict")
     columns = ColumnOptions(**{key: options[key] for key in ColumnOptions.__annotations__ if key in options})  # type: ignore[literal-required, typeddict-item]
@@ -113,7 +183,7 @@ def _open(name: Path, file: Path, kind: str, options: ReadOptions) -> Source:
     if kind == "parquet":
         return ParquetSource(name, columns, file)
     if kind == "npz":
-        return npz_source(file, vocabulary)
+        return npz_source(name, vocabulary, file)
     reader = LineReader(name, encoding, errors, file)
     try:
         source = _of_lines(reader, kind, columns, vocabulary, options.get("delimiter"))
@@ -142,15 +212,19 @@ def _of_lines(
 
 
 def detect_format(path: Path) -> str:
-    """The format that a path's name tells."""
-    if path.is_dir():
-        return "folder"
-    if path.name.startswith("docword."):
+    """The format of what a path stands for."""
+    return "folder" if path.is_dir() else format_of_name(str(path))
+
+
+def format_of_name(name: str) -> str:
+    """The format that the name of a file tells."""
+    file = PurePosixPath(Path(name).name)
+    if file.name.startswith("docword."):
         return "uci"
-    plain = path.with_suffix("") if path.suffix == ".gz" else path
+    plain = file.with_suffix("") if file.suffix == ".gz" else file
     kind = SUFFIXES.get(plain.suffix.lower())
     if kind is None:
         raise SourceError(
-            f"{path}: the name does not tell what is in the file; say it with --format, one of {', '.join(FORMATS)}"
+            f"{name}: the name does not tell what is in the file; say it with --format, one of {', '.join(FORMATS)}"
         )
     return kind

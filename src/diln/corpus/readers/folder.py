@@ -2,9 +2,9 @@
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from stat import S_ISREG
 
 from diln.corpus.readers.lines import (
@@ -12,6 +12,7 @@ from diln.corpus.readers.lines import (
     LONGEST,
     LONGEST_SAID,
     Errors,
+    Name,
     broken_bytes,
     check_encoding,
     check_not_wide,
@@ -35,18 +36,8 @@ class FileBlock(Block):
     skip_unreadable: bool = False
 
     def count(self, rule: TextRule) -> Counted:
-        """Read and count the files: path as id, name as title, folder (where there is one) as label."""
-        read = [(path.relative_to(self.root), self._read(path)) for path in self.paths]
-        below = [path for path, text in read if text is not None]
-        texts = [text for _, text in read if text is not None]
-        fields = {
-            "id": [path.as_posix() for path in below],
-            "title": [path.stem for path in below],
-            "label": [path.parent.as_posix() if path.parent.parts else "" for path in below],
-            "text": texts,
-        }
-        empty = sum(not text for text in texts)
-        return ParsedDocuments(texts, fields, empty, unreadable=len(read) - len(below)).count(rule)
+        """Read and count the files."""
+        return documents_of((path.relative_to(self.root), self._read(path)) for path in self.paths).count(rule)
 
     def _read(self, path: Path) -> str | None:
         try:
@@ -56,16 +47,35 @@ class FileBlock(Block):
             if self.skip_unreadable:
                 return None
             raise _unreadable(self.root, [(path, str(error.strerror))], others=True) from None
-        if "a".encode(self.encoding, "replace") == b"a":
-            check_not_wide(path, data[:HEAD_BYTES])
-        if len(data) > LONGEST:
-            raise SourceError(f"{path}: has more than {LONGEST_SAID}, the most that a document can have; split it")
-        try:
-            return data.decode(self.encoding, self.errors).removeprefix("\ufeff")
-        except UnicodeDecodeError as error:
-            raise broken_bytes(path, error, error.start) from None
-        except UnicodeError as error:
-            raise odd_bytes(path, self.encoding, error) from None
+        return decoded(path, data, self.encoding, self.errors)
+
+
+def documents_of(read: Iterable[tuple[PurePath, str | None]]) -> ParsedDocuments:
+    """Files as documents: path as id, name as title, folder (where there is one) as label; None cannot be read."""
+    every = list(read)
+    below = [path for path, text in every if text is not None]
+    texts = [text for _, text in every if text is not None]
+    fields = {
+        "id": [path.as_posix() for path in below],
+        "title": [path.stem for path in below],
+        "label": [path.parent.as_posix() if path.parent.parts else "" for path in below],
+        "text": texts,
+    }
+    return ParsedDocuments(texts, fields, sum(not text for text in texts), unreadable=len(every) - len(below))
+
+
+def decoded(path: Name, data: bytes, encoding: str, errors: Errors) -> str:
+    """The text of a file, without the mark that may stand at its start."""
+    if "a".encode(encoding, "replace") == b"a":
+        check_not_wide(path, data[:HEAD_BYTES])
+    if len(data) > LONGEST:
+        raise SourceError(f"{path}: has more than {LONGEST_SAID}, the most that a document can have; split it")
+    try:
+        return data.decode(encoding, errors).removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise broken_bytes(path, error, error.start) from None
+    except UnicodeError as error:
+        raise odd_bytes(path, encoding, error) from None
 
 
 @dataclass(slots=True)

@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterator
 from json import JSONDecodeError, JSONDecoder
-from pathlib import Path
 
 from diln.corpus.readers.columns import ColumnOptions
 from diln.corpus.readers.jsonl import LOOKED_AT, JsonLinesSource
-from diln.corpus.readers.lines import LONGEST, LONGEST_SAID, LineReader, Lines
+from diln.corpus.readers.lines import LONGEST, LONGEST_SAID, LineReader, Lines, Name
 from diln.corpus.sources import BLOCK_BYTES
 from diln.errors import SourceError
 
@@ -63,7 +62,7 @@ class JsonSource(JsonLinesSource):
 class Values:
     """The texts of the values in an array, or of values one after the other, from a text that comes in pieces."""
 
-    def __init__(self, pieces: Iterator[str], path: Path) -> None:
+    def __init__(self, pieces: Iterator[str], path: Name) -> None:
         self.pieces, self.path = pieces, path
         self.text, self.at, self.number = "", 0, 0
 

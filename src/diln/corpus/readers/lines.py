@@ -13,6 +13,7 @@ from diln.errors import SourceError
 
 Errors = Literal["strict", "replace", "ignore"]
 ERRORS = ("strict", "replace", "ignore")
+Name = Path | str  # of a file, for messages: its path, or a URL
 BYTE_ORDER_MARK = "\ufeff"
 MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 GZIP_MAGIC = b"\x1f\x8b"
@@ -28,7 +29,7 @@ LONGEST_SAID = f"{LONGEST >> 20} MB"
 class Lines:
     """Whole lines of a file, as bytes."""
 
-    path: Path
+    path: Name
     data: bytes
     first: int  # number of the first line, from 1
     offset: int  # bytes of the (unpacked) file before it
@@ -54,7 +55,7 @@ class Lines:
                 yield number, line.removesuffix("\r")
 
 
-def broken_bytes(path: Path, error: UnicodeDecodeError, offset: int, where: str = "") -> SourceError:
+def broken_bytes(path: Name, error: UnicodeDecodeError, offset: int, where: str = "") -> SourceError:
     """The error for bytes that are not text in the encoding."""
     return SourceError(
         f"{path}{where}, byte {offset}: {error.object[error.start : error.start + 1]!r} is not valid {error.encoding}; "
@@ -62,7 +63,7 @@ def broken_bytes(path: Path, error: UnicodeDecodeError, offset: int, where: str 
     )
 
 
-def check_not_wide(path: Path, head: bytes) -> None:
+def check_not_wide(path: Name, head: bytes) -> None:
     """Raise if what is to be read byte by byte begins with the mark of UTF-16, or has its many zeros without a mark."""
     marked = next((name for mark, name in MARKS.items() if head.startswith(mark)), None)
     if marked is not None:
@@ -72,7 +73,7 @@ def check_not_wide(path: Path, head: bytes) -> None:
         raise SourceError(f"{path}: is full of zero bytes; if it is text in UTF-16, pass --encoding {wide}")
 
 
-def odd_bytes(path: Path, encoding: str, error: UnicodeError) -> SourceError:
+def odd_bytes(path: Name, encoding: str, error: UnicodeError) -> SourceError:
     """The error for bytes that an encoding such as punycode, which is not one of bytes, cannot make text of."""
     problem = " ".join(str(error).split())
     return SourceError(f"{path}: is not {encoding} ({problem}); name the right encoding, which is most often utf-8")
@@ -94,12 +95,12 @@ class LineReader:
     """Reads a plain or gzipped file as blocks of whole lines, knowing how far into the file it is."""
 
     def __init__(
-        self, path: Path, encoding: str = "utf-8", errors: Errors = "strict", file: Path | None = None
+        self, path: Name, encoding: str = "utf-8", errors: Errors = "strict", file: Path | None = None
     ) -> None:
         check_encoding(encoding, errors)
         marked = codecs.lookup(encoding).name == "utf-8-sig"  # the mark is taken off whatever the encoding
         self.path, self.encoding, self.errors = path, "utf-8" if marked else encoding, errors
-        self.file = file or path  # where it is, if it is called otherwise in messages
+        self.file = file or Path(path)  # where it is, if it is called otherwise in messages
         self.total = check_file(path, file)
         self.position = 0
 
@@ -179,7 +180,7 @@ class LineReader:
         raw.seek(0)
         if head.startswith(GZIP_MAGIC):
             return True
-        if self.path.suffix.lower() == ".gz" and self._lines_end_with_one_byte() and BINARY.search(head):
+        if str(self.path).lower().endswith(".gz") and self._lines_end_with_one_byte() and BINARY.search(head):
             raise SourceError(f"{self.path}: is neither gzip nor text, so it is damaged; copy or download it again")
         return False
 
@@ -195,7 +196,7 @@ class LineReader:
                 return
 
 
-def unpack(raw: BinaryIO, path: Path, size: int) -> Iterator[bytes]:
+def unpack(raw: BinaryIO, path: Name, size: int) -> Iterator[bytes]:
     """A gzip file's content in pieces of ``size`` bytes; several members end to end are one content.
 
     Twice as quick as the gzip module, which feeds zlib with 8 KB at a time.
@@ -227,10 +228,10 @@ def with_line_feeds(pieces: Iterator[bytes]) -> Iterator[bytes]:
         yield piece.replace(b"\r", b"\n") if alone else piece
 
 
-def check_file(path: Path, held: Path | None = None) -> int:
+def check_file(path: Name, held: Path | None = None) -> int:
     """The size of a file, which may be held in another, that must be there and not be empty."""
     try:
-        size = (held or path).stat().st_size
+        size = (held or Path(path)).stat().st_size
     except OSError as error:
         raise SourceError(f"{path}: cannot be read ({error.strerror}); check the path") from None
     if size == 0:

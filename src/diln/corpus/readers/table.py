@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from diln.corpus.readers.columns import ColumnOptions, choose_columns
-from diln.corpus.readers.lines import LONGEST, LONGEST_SAID, LineReader, check_file
+from diln.corpus.readers.lines import LONGEST, LONGEST_SAID, LineReader, Name, check_file
 from diln.corpus.sources import BLOCK_BYTES, BLOCK_DOCS, Block, Source, TextBlock
 from diln.errors import SourceError
 
@@ -106,10 +106,10 @@ class ParquetSource(Source):
 
     BATCH = 2048
 
-    def __init__(self, path: Path, asked: ColumnOptions, held: Path | None = None) -> None:
+    def __init__(self, path: Name, asked: ColumnOptions, held: Path | None = None) -> None:
         self.name, self.path = str(path), path
         check_file(path, held)
-        self.file = _open_parquet(path, held or path)
+        self.file = _open_parquet(path, held or Path(path))
         self.total = self.file.metadata.num_rows
         schema = self.file.schema_arrow
         self.columns, self.notes = choose_columns(schema.names, asked, self.name)
@@ -129,7 +129,7 @@ class ParquetSource(Source):
             yield TextBlock(documents)
 
 
-def _open_parquet(path: Path, file: Path) -> Any:
+def _open_parquet(path: Name, file: Path) -> Any:
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
@@ -143,7 +143,7 @@ def _open_parquet(path: Path, file: Path) -> Any:
         raise SourceError(f"{path}: not a readable parquet file ({_first_line(error)}); write it again") from None
 
 
-def _next_batch(batches: Iterator[Any], path: Path) -> Any:
+def _next_batch(batches: Iterator[Any], path: Name) -> Any:
     from pyarrow import ArrowException
 
     try:
@@ -152,7 +152,7 @@ def _next_batch(batches: Iterator[Any], path: Path) -> Any:
         raise SourceError(f"{path}: the parquet file is damaged ({_first_line(error)}); write it again") from None
 
 
-def _values(batch: Any, path: Path) -> dict[str, list[Any]]:
+def _values(batch: Any, path: Name) -> dict[str, list[Any]]:
     """Values by column; Python may not have them: text that is not UTF-8, times before the year 1."""
     from pyarrow import ArrowException
 

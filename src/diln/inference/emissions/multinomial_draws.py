@@ -1,7 +1,7 @@
 """Topics as counts of terms: what sampling knows of a multinomial emission, and the draw of its prior."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import digamma
@@ -14,6 +14,18 @@ from diln.inference.stats import Stats, TopicColumns, padded
 from diln.prob.tables import draw_tables
 
 LONGEST = 1024  # columns of a histogram of tokens: what is longer is counted in the last
+
+
+class TopicTally(NamedTuple):
+    """Tokens of some documents by term and topic: whole numbers, which floats hold exactly."""
+
+    table: Array  # (n_terms, width) float32
+    totals: Array  # (width,) float64
+
+    @classmethod
+    def of(cls, shape: tuple[int, int]) -> "TopicTally":
+        """Of no token, for a table of this shape."""
+        return cls(np.zeros(shape, np.float32), np.zeros(shape[1]))
 
 
 @dataclass(slots=True)
@@ -50,11 +62,9 @@ class TopicCounts(Stats):
         inverse = 1 / (self.totals[:n_topics] + self.n_terms * self.prior)
         return np.ascontiguousarray((self.table[:, :n_topics] + np.float32(self.prior)) * inverse.astype(np.float32))
 
-    def recount(self, tokens: Tokens, topics: Array) -> None:
-        """Set the counts to those of these tokens."""
-        self.table[:] = 0
-        self.totals[:] = 0
-        count_table(tokens, topics, self.table, self.totals)
+    def set_to(self, tally: TopicTally) -> None:
+        """Have these counts, in the memory that they are in."""
+        self.table, self.totals = tally
 
     def move_to(self, tokens: Tokens, late: Array, keep: float, share: float) -> None:
         """Counts <- keep * counts + share * those of the tokens' topics in each row of ``late``."""
@@ -62,6 +72,10 @@ class TopicCounts(Stats):
         scatter(tokens, late, share, self.table)
         self.totals *= keep
         self.totals += share * np.bincount(late.ravel(), minlength=self.width)
+
+    def grow_terms(self, n_terms: int) -> None:
+        """Have so many terms: new ones, without a token, come after those that there are."""
+        self.table = np.pad(self.table, ((0, n_terms - self.n_terms), (0, 0)))
 
     def draw_prior(self, n_topics: int, learned: tuple[float, float] | None, rng: np.random.Generator) -> None:
         """gamma_0 given all counts: tables of the entries, and a beta variable of each topic."""  # G8

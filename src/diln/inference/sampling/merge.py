@@ -20,7 +20,7 @@ def merge(chain: Chain, n_topics: int) -> None:
     renamed = np.full(NO_TOPIC + 1, NO_TOPIC, np.uint16)
     renamed[: len(groups)] = np.searchsorted(first, groups)
     chain.state = State(state.counts.chosen(first), state.weights.joined(groups, first), len(first))
-    chain.everything.topics[:] = renamed[chain.everything.topics]
+    chain.rename(renamed)
     chain.recount()
 
 

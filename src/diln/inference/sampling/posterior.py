@@ -2,22 +2,53 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from diln.engine.base import Engine
-from diln.inference.data import Array, TermCounts, Tokens
-from diln.inference.posterior import Inferred, OnlineStep, Posterior
+from diln.inference.data import Array, Batch, BatchPart, CountedBatch, TermCounts, Tokens
+from diln.inference.posterior import FoldIn, Inferred, OnlineStep, Posterior
 from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.stats import Stats
-from diln.inference.weights.draws import WeightDraws
+from diln.inference.weights.draws import Visited, WeightDraws
 
 OVER_STATES = ("products", "spread")  # what is known of several states beside their mean
 DRAWS = 8  # of the documents of a step of a stream
 BURN = 3  # of them that do not count
+
+
+@dataclass(frozen=True, slots=True)
+class SampledFoldIn(FoldIn):
+    """What documents are inferred from given expected topics."""
+
+    weights: WeightDraws
+    given: Any  # what the weights' ``fold_in`` takes
+    topics: Array  # (n_terms, n_topics)
+    most: int
+    tolerance: float
+
+    def infer(self, counts: TermCounts | csr_array, engine: Engine) -> Inferred:
+        """Each document by itself."""
+        return self.weights.fold_in(self.given, self.topics, TermCounts.of(counts), self.most, self.tolerance, engine)
+
+
+class VisitGiven(NamedTuple):
+    """What a visit of documents is given."""
+
+    weights: WeightDraws
+    state: State  # without counts
+    given: Any  # what the weights' ``visit`` takes
+
+
+def step_visit(part: BatchPart, given: VisitGiven, engine: Engine) -> list[Any]:
+    """Draw documents some times: what is found of each piece of them."""
+    tokens = Tokens.of(part.batch.counts())
+    places = given.weights.documents(given.state, tokens.n_docs)
+    docs = SampledDocuments.new(tokens, places, np.arange(part.first, part.first + tokens.n_docs))
+    return given.weights.visit(given.given, docs, part.size, engine)
 
 
 @dataclass
@@ -93,35 +124,61 @@ class SampledPosterior(Posterior):
             self._topics = self.state.expected_topics
         return self._topics
 
-    def infer(self, counts: TermCounts | csr_array, most: int, tolerance: float, engine: Engine) -> Inferred:
-        """Each document by itself, given the expected topics."""
-        return self.weights.fold_in(self.state, self.topics, TermCounts.of(counts), most, tolerance, engine)
+    def fold_in(self, most: int, tolerance: float) -> "SampledFoldIn":
+        """The expected topics, and what the weights need."""
+        return SampledFoldIn(self.weights, self.weights.folding(self.state), self.topics, most, tolerance)
 
     def draws(
         self, counts: csr_array, most: int, tolerance: float, number: int, rng: np.random.Generator, engine: Engine
     ) -> Iterator[tuple[Array, Array]]:
         """Topics of the states that were kept, and the documents' proportions in each."""
+        for one in self.fold_ins(most, tolerance, number):
+            yield one.topics, one.infer(counts, engine).proportions
+
+    def fold_ins(self, most: int, tolerance: float, number: int) -> list["SampledFoldIn"]:
+        """What documents are inferred from in each of the last states that were kept."""
         if not self.states:
             raise ValueError("no state of the chain was kept; fit with keep_states, or use method='plug-in'")
-        for state in self.states[-number:]:
-            one = SampledPosterior(state, self.sums, self.weights, self.seed)
-            yield one.topics, one.infer(counts, most, tolerance, engine).proportions
+        kept = (SampledPosterior(state, self.sums, self.weights, self.seed) for state in self.states[-number:])
+        return [one.fold_in(most, tolerance) for one in kept]
 
-    def learn(self, counts: csr_array, step: OnlineStep, engine: Engine) -> float:
+    def learn(self, documents: Batch | csr_array, step: OnlineStep, engine: Engine) -> float:
         """Draw documents some times given the corpus, and move that towards the mean of these draws.
 
         Returns the mean of ln p(token's term | the document's other tokens).
         """
         self._topics = self.products = self.spread = None
         self.states.clear()  # which know nothing of these documents
-        tokens = Tokens.of(counts)
-        docs = SampledDocuments.new(tokens, self.weights.documents(self.state, tokens.n_docs), np.arange(tokens.n_docs))
-        visited = self.weights.visit(self.state, docs, (self.seed, step.number), DRAWS, BURN, engine)
+        batch = CountedBatch.of(documents).loaded()
+        tokens, visited = Tokens.of(batch.counts()), self.visit(batch, (self.seed, step.number), engine)
         share = step.rho * step.scale / len(visited.late)
         self.state.counts.move_to(tokens, visited.late, 1 - step.rho, share)
         self.sums.move(visited.sums, 1 - step.rho, share)  # G10
         self.weights.learn(self.state, self.sums)
         return visited.score / max(tokens.size * len(visited.late), 1)
+
+    def visit(self, batch: Batch, key: tuple[int, ...], engine: Engine) -> Visited:
+        """Draw documents some times given the corpus."""
+        weights, size = self.weights, self.weights.piece_size(batch.n_docs)
+        given = VisitGiven(weights, self.state.uncounted(), weights.visiting(self.state, key, DRAWS, BURN))
+        found = engine.each(step_visit, batch.parts(size, engine.ways), given)
+        return weights.visited(self.state, [piece for part in found for piece in part])
+
+    def bear(self, counts: Array, tables: float) -> int:
+        """Take in a topic with so many tokens of each term (n_terms,), in so many tables; returns its number."""
+        self._topics = self.products = self.spread = None
+        self.states.clear()  # which know nothing of it
+        number = self.state.n_topics
+        self.state, self.sums = self.weights.bear(self.state, self.sums, tables)
+        self.state.counts.table[:, number] = counts
+        self.state.counts.totals[number] = self.state.counts.table[:, number].sum(dtype=np.float64)
+        return number
+
+    def grow_terms(self, n_terms: int) -> None:
+        """Have so many terms, in the states that are kept too."""
+        for state in (self.state, *self.states):
+            state.counts.grow_terms(n_terms)
+        self._topics = None
 
     def tensors(self) -> dict[str, Array]:
         """All arrays, by name."""

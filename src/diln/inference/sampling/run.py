@@ -8,7 +8,8 @@ import numpy as np
 
 from diln.engine.base import Engine
 from diln.inference.data import Array
-from diln.inference.progress import Progress, topics_in_use
+from diln.inference.followed import Correlations, Followed, follow
+from diln.inference.progress import Progress, Sight, topics_in_use
 from diln.inference.sampling.average import Average
 from diln.inference.sampling.chain import Chain
 from diln.inference.sampling.merge import merge
@@ -76,16 +77,16 @@ class ChainRun:
         """One sweep; then take the state in if it is a late one."""
         chain, plan = self.chain, self.plan
         self.begun = time.perf_counter() - self.seconds if self.begun is None else self.begun
-        chain.let_in(plan.size(chain.number, len(chain.everything)))
+        chain.let_in(plan.size(chain.number, chain.docs.n_docs))
         if plan.merges is not None and chain.number == plan.opens and chain.state.n_topics > plan.merges:
             merge(chain, plan.merges)
         if chain.number >= plan.opens and chain.closed:
             chain.open()
-        sums = chain.sweep(engine)
-        self.scores.append(sums.score / max(chain.docs.tokens.size, 1))
+        sums = chain.sweep()
+        self.scores.append(sums.score / max(sums.n_tokens, 1))
         spread = chain.weights.spread(chain.state)
         self.spreads += [] if spread is None else [spread]
-        self.visited += chain.size
+        self.visited += chain.docs.size
         self.seconds = time.perf_counter() - self.begun
         self._finish()
         return self.described()
@@ -124,39 +125,52 @@ class ChainRun:
         return Progress(
             self.chain.number, self.visited, self.seconds, topics_in_use(state.counts.totals), score=self.scores[-1],
             topic_word_prior=state.counts.prior, n_components=state.n_topics, n_states=self.average.n_states,
-            **self.chain.weights.described(state),
+            correlations=self._correlations(), **self.chain.weights.described(state),
         )  # fmt: skip
 
+    def _correlations(self) -> Correlations:
+        """Those of a few pairs of topics, from when the weights are open; of a model that has them."""
+        chain, state = self.chain, self.chain.state
+        chain.followed, found = follow(
+            chain.followed, chain.seed, state.tokens, chain.weights.locations(state),
+            lambda: None if chain.closed else chain.weights.covariance(state),
+        )  # fmt: skip
+        return found
+
+    def sight(self) -> Sight:
+        """The topics as they are now."""
+        state = self.chain.state
+        return Sight(state.counts.table[:, : state.n_topics], state.tokens, self.chain.weights.locations(state))
+
     def stored(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """As JSON and tensors, from which it goes on as if it had never stopped; documents' counts are not in it."""
-        chain, docs, sums = self.chain, self.chain.everything, self.average.sums
+        """As JSON and tensors, from which it goes on as if it had never stopped; documents are not in it."""
+        chain, sums = self.chain, self.average.sums
         numbers = {
-            "number": chain.number, "size": chain.size, "opened": chain.opened, "state": chain.state.numbers(),
+            "number": chain.number, "size": chain.docs.size, "opened": chain.opened, "state": chain.state.numbers(),
             "scores": self.scores, "spreads": self.spreads, "seconds": self.seconds, "visited": self.visited,
             "done": self.done, "n_states": self.average.n_states,
             "means": {name: value for name, value in sums.items() if isinstance(value, float)},
-            "kept": [state.numbers() for state in self.kept],
+            "kept": [state.numbers() for state in self.kept], "followed": chain.followed.stored(),
         }  # fmt: skip
-        tensors = {"topics": docs.topics, **docs.places._asdict(), **chain.state.tensors()}
+        tensors = dict(chain.state.tensors())
         tensors |= {f"average.{name}": value for name, value in sums.items() if not isinstance(value, float)}
         kept = enumerate(self.kept)
         tensors |= {f"{name}.{i}": value for i, state in kept for name, value in state.tensors().items()}
         return numbers, tensors
 
     def restore(self, numbers: dict[str, Any], tensors: dict[str, Array]) -> None:
-        """Bring a run that has not begun to where ``stored`` left one of the same documents."""
-        chain, docs = self.chain, self.chain.everything
-        chain.number, chain.size, chain.opened = numbers["number"], numbers["size"], numbers["opened"]
+        """Bring a run to where ``stored`` left one of the same documents, which are to be brought there, too."""
+        chain = self.chain
+        chain.number, chain.docs.size, chain.opened = numbers["number"], numbers["size"], numbers["opened"]
         weights = chain.weights.state_of(tensors)
         chain.state = State.restored(weights, tensors, numbers["state"])
-        places = type(chain.weights.documents(chain.state, 0))
-        docs.topics, docs.places = tensors["topics"], places(*(tensors[name] for name in places._fields))
         sums = {**numbers["means"]}
         sums |= {name[len("average.") :]: value for name, value in tensors.items() if name.startswith("average.")}
         self.average = Average(numbers["n_states"], sums)
         self.kept = [State.restored(weights, tensors, one, f".{i}") for i, one in enumerate(numbers["kept"])]
-        self.scores, self.spreads, self.seconds = numbers["scores"], numbers["spreads"], numbers["seconds"]
-        self.visited, self.done = numbers["visited"], numbers["done"]
+        self.scores, self.spreads, self.seconds = [*numbers["scores"]], [*numbers["spreads"]], numbers["seconds"]
+        self.visited, self.done, self.begun = numbers["visited"], numbers["done"], None
+        chain.followed = Followed.restored(numbers["followed"])
 
 
 def gain(values: list[float]) -> float:

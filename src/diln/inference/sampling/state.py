@@ -1,6 +1,6 @@
 """What a chain knows of the corpus, and of its documents, at one moment."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,10 @@ class State:
         """Tokens of each topic (n_topics,)."""
         return self.counts.totals[: self.n_topics]
 
+    def uncounted(self) -> "State":
+        """The same without its counts, for what asks for the weights alone."""
+        return State(TopicCounts.empty(0, self.n_topics, self.counts.prior), self.weights, self.n_topics)
+
     def chosen(self, topics: NDArray[np.intp]) -> "State":
         """The same corpus with these topics, in this order."""
         return State(self.counts.chosen(topics), self.weights.chosen(topics), len(topics))
@@ -68,29 +72,32 @@ class SampledDocuments:
     topics: NDArray[np.uint16]  # (n_tokens,) NO_TOPIC before the first draw
     places: Any  # a named tuple of arrays, a row for each document
     names: NDArray[np.uint64]  # (n_docs,) numbers of the streams that the documents' draws come from
+    start: int = 0  # number of the first document among all
 
     @classmethod
-    def new(cls, tokens: Tokens, places: Any, names: Array) -> "SampledDocuments":
+    def new(cls, tokens: Tokens, places: Any, names: Array, start: int = 0) -> "SampledDocuments":
         """Documents whose tokens have no topic yet."""
-        return cls(tokens, np.full(tokens.size, NO_TOPIC, np.uint16), places, np.asarray(names, np.uint64))
+        return cls(tokens, np.full(tokens.size, NO_TOPIC, np.uint16), places, np.asarray(names, np.uint64), start)
 
     def __len__(self) -> int:
         return self.tokens.n_docs
-
-    def first(self, size: int) -> "SampledDocuments":
-        """The first so many documents, sharing memory."""
-        some = self.shard(0, size)
-        return SampledDocuments(some.tokens, some.topics, some.places, some.names)
 
     def shard(self, first: int, last: int) -> SampledShard:
         """Documents first to last for a step, sharing memory."""
         tokens = self.tokens.cut(first, last)
         start = self.tokens.starts[first]
         places = type(self.places)(*(array[first:last] for array in self.places))
-        return SampledShard(tokens, self.topics[start : start + tokens.size], self.names[first:last], places, first)
+        topics = self.topics[start : start + tokens.size]
+        return SampledShard(tokens, topics, self.names[first:last], places, self.start + first)
 
-    def renamed(self, topics: NDArray[np.intp]) -> None:
-        """Follow ``State.chosen``: tokens of topics that are gone have none."""
-        new = np.full(NO_TOPIC + 1, NO_TOPIC, np.uint16)
-        new[topics] = np.arange(len(topics))
-        self.topics[:] = new[self.topics]
+    def opened(self) -> "SampledDocuments":
+        """These documents, which are in memory."""
+        return self
+
+    def placed(self, places: Any) -> "SampledDocuments":
+        """The same documents with another record of what the weights know of each."""
+        return replace(self, places=places)
+
+    def restored(self, topics: NDArray[np.uint16], places: Any) -> "SampledDocuments":
+        """The same documents with other topics of their tokens, too."""
+        return replace(self, topics=topics, places=places)

@@ -1,21 +1,18 @@
-"""The token step: the topics of all tokens, drawn in blocks of documents or given the corpus' counts."""
+"""The token step: the topics of all tokens, drawn shard by shard or given the corpus' counts."""
 
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from diln.engine.base import Engine
-from diln.engine.threads import cut
 from diln.inference.data import Array
-from diln.inference.emissions.multinomial_draws import LONGEST, count_table
-from diln.inference.sampling.state import SampledDocuments, State
+from diln.inference.emissions.multinomial_draws import LONGEST, TopicTally, count_table
+from diln.inference.sampling.documents import HeldDocuments
+from diln.inference.sampling.state import State
 from diln.inference.sampling.tokens import Histograms, Room, SampledShard, TopicTable, draw_topics
-
-BLOCK = 250_000  # tokens that are drawn given the same counts of other blocks
-MOST_BLOCKS = 16
-TOGETHER = 32  # documents whose tokens by topic are laid out at once
 
 
 @dataclass(slots=True)
@@ -25,6 +22,7 @@ class TokenSums:
     histogram: Array  # (width, J) documents that have so many tokens of a topic; in column LONGEST - 1, or more
     softs: Array  # (width,) sum over documents of ln(1 + e^psi)
     score: float = 0.0  # sum over tokens of ln p(term | all other tokens)
+    n_tokens: int = 0
     beyond: list[tuple[int, int]] = field(default_factory=list)  # topic and tokens where these are LONGEST or more
 
     @classmethod
@@ -46,51 +44,50 @@ class TokenDrawing(NamedTuple):
     key: np.uint64
 
 
-def blocks(docs: SampledDocuments) -> list[tuple[int, int]]:
-    """Ranges of documents with about as many tokens each; they depend on the documents alone.
+class TokenTally(NamedTuple):
+    """What is added up of shards wherever they are, so that no shard's own goes any further: whole numbers."""
 
-    One where there are few tokens, else a multiple of four, so that two or four threads have as much to do each.
-    """
-    size = docs.tokens.size
-    number = 1 if size < 2 * BLOCK else min(4 * -(-size // (4 * BLOCK)), MOST_BLOCKS, len(docs))
-    edges = np.searchsorted(docs.tokens.starts, np.linspace(0, size, number + 1)[1:-1])
-    edges = np.unique([0, *edges, len(docs)])
-    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+    table: Array  # (n_terms, width) float32: tokens by term and topic
+    totals: Array  # (width,) float64
+    histogram: Array  # (width, LONGEST) int32: that of TokenSums
 
 
-def pieces(n_docs: int) -> list[tuple[int, int]]:
-    """Documents of each shard, where they do not depend on each other."""
-    return cut(n_docs, max(TOGETHER, -(-n_docs // 32)))
-
-
-def draw_tokens(state: State, docs: SampledDocuments, key: np.uint64, engine: Engine) -> TokenSums:
+def draw_tokens(state: State, docs: HeldDocuments, key: np.uint64) -> TokenSums:
     """Draw every token's topic given all others; the counts follow.
 
-    In blocks of documents: tokens of other blocks are known as they were before the sweep. One block is exact.
+    Tokens of other shards are known as they were before the sweep. One shard is exact.
     """
-    ranges, counts = blocks(docs), state.counts
-    given = TokenDrawing(state.weights.record(state.width), counts.record, key)
-    if len(ranges) == 1:
-        return draw_shard(docs.shard(*ranges[0]), given, learning=True)
-    shards, table, totals = [docs.shard(*one) for one in ranges], np.zeros_like(counts.table), np.zeros(state.width)
-    sums = []
-    for shard, one in zip(shards, engine.map(draw_block, shards, given), strict=True):
-        count_table(shard.tokens, shard.topics, table, totals)  # while the next is being drawn
-        sums.append(one)
-    counts.table[:], counts.totals[:] = table, totals
-    return added(sums)
+    given = TokenDrawing(state.weights.record(state.width), state.counts.record, key)
+    found, tally = docs.total(draw_and_count, given, no_counts)
+    state.counts.set_to(TopicTally(tally.table, tally.totals))
+    sums, columns = added(one for one, _ in found), max(columns for _, columns in found)
+    sums.histogram = tally.histogram[:, :columns].astype(np.int64)
+    return sums
 
 
-def draw_block(shard: SampledShard, given: TokenDrawing) -> TokenSums:
-    """Draw the tokens of a block, with counts of its own that follow."""
+def draw_and_count(shard: SampledShard, given: TokenDrawing, tally: TokenTally) -> tuple[TokenSums, int]:
+    """Draw the tokens of a shard, with counts of its own that follow, and count what came of it.
+
+    Returns the sums without the histogram, which goes to the tally, and how many columns of that can be used.
+    """
     known = given.known._replace(table=private_copy(given.known.table), totals=given.known.totals.copy())
-    return draw_shard(shard, given._replace(known=known), learning=True)
+    sums = draw_shard(shard, given._replace(known=known), learning=True)
+    count_table(shard.tokens, shard.topics, tally.table, tally.totals)
+    histogram, sums.histogram = sums.histogram, sums.histogram[:, :0].copy()
+    tally.histogram[:, : histogram.shape[1]] += histogram
+    return sums, histogram.shape[1]
 
 
-def draw_given(state: State, docs: SampledDocuments, key: np.uint64, engine: Engine) -> TokenSums:
+def no_counts(given: TokenDrawing) -> TokenTally:
+    """Counts of no token."""
+    shape = given.known.table.shape
+    return TokenTally(*TopicTally.of(shape), np.zeros((shape[1], LONGEST), np.int32))
+
+
+def draw_held_given(state: State, docs: HeldDocuments, key: np.uint64) -> None:
     """Draw every token's topic given the corpus' counts, which stay."""
     given = TokenDrawing(state.weights.record(state.width), state.counts.record, key)
-    return added(list(engine.map(draw_shard, [docs.shard(*one) for one in pieces(len(docs))], given)))
+    docs.by_piece(draw_shard, given, added)
 
 
 def draw_shard(shard: SampledShard, given: TokenDrawing, *, learning: bool = False) -> TokenSums:
@@ -100,7 +97,7 @@ def draw_shard(shard: SampledShard, given: TokenDrawing, *, learning: bool = Fal
     sums.score = draw_topics(
         shard, 0, tokens.n_docs, given.weights, given.known, learning, given.key, sums.record, Room.of(width)
     )
-    sums.beyond = beyond(tokens.starts, shard.topics)
+    sums.beyond, sums.n_tokens = beyond(tokens.starts, shard.topics), tokens.size
     return sums
 
 
@@ -111,14 +108,18 @@ def beyond(starts: Array, topics: Array) -> list[tuple[int, int]]:
     return [(int(k), int(one[k])) for one in counts for k in np.flatnonzero(one >= LONGEST)]
 
 
-def added(sums: list[TokenSums]) -> TokenSums:
+def added(sums: Iterable[TokenSums]) -> TokenSums:
     """The sum, in this order."""
-    width = max(one.histogram.shape[1] for one in sums)
-    out = TokenSums(np.zeros((len(sums[0].softs), width), np.int64), np.zeros(len(sums[0].softs)))
-    for one in sums:
+    every = iter(sums)
+    first = next(every)
+    out = TokenSums(np.zeros_like(first.histogram), np.zeros_like(first.softs))
+    for one in chain([first], every):
+        more = one.histogram.shape[1] - out.histogram.shape[1]
+        out.histogram = np.pad(out.histogram, ((0, 0), (0, max(0, more))))
         out.histogram[:, : one.histogram.shape[1]] += one.histogram
         out.softs += one.softs
         out.score += one.score
+        out.n_tokens += one.n_tokens
         out.beyond += one.beyond
     return out
 
@@ -127,7 +128,7 @@ _OWN = threading.local()
 
 
 def private_copy(table: Array) -> Array:
-    """A copy in memory that this thread keeps: new memory for every block would take longer than the copy."""
+    """A copy in memory that this thread keeps: new memory for every shard would take longer than the copy."""
     if getattr(_OWN, "table", None) is None or _OWN.table.shape != table.shape:
         _OWN.table = np.empty_like(table)
     np.copyto(_OWN.table, table)

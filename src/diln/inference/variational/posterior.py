@@ -10,7 +10,7 @@ from scipy.special import digamma, gammaln
 
 from diln.engine.base import Engine, run
 from diln.engine.threads import cut
-from diln.inference.data import Array, TermCounts
+from diln.inference.data import Array, Batch, BatchPart, CountedBatch, TermCounts, piece_size
 from diln.inference.emissions.multinomial import (
     TermShard,
     TokenSteps,
@@ -20,7 +20,7 @@ from diln.inference.emissions.multinomial import (
     step_statistics,
     step_topic_terms,
 )
-from diln.inference.posterior import Inferred, OnlineStep, Posterior
+from diln.inference.posterior import FoldIn, Inferred, OnlineStep, Posterior
 from diln.inference.variational.documents import DocumentBeliefs, DocumentShard, DocumentSums, Limits, integers_like
 from diln.inference.weights.base import Weights
 
@@ -70,6 +70,11 @@ class VariationalPosterior(Posterior):
         """Second-level concentration, of a model that has it."""
         return self.weights.beta
 
+    def grow_terms(self, n_terms: int) -> None:
+        """Have so many terms; the expectations are then to be brought up to date."""
+        self.statistics = np.pad(self.statistics, ((0, n_terms - self.n_terms), (0, 0)))
+        self.expected = np.empty_like(self.statistics)
+
     def tensors(self) -> dict[str, Array]:
         """All arrays, by name."""
         return {"statistics": self.statistics, **self.weights.tensors()}
@@ -113,19 +118,29 @@ class VariationalPosterior(Posterior):
         steps = TokenSteps(visited.ratio, visited.theta, share, keep)
         run(engine, step_statistics, [shard(*piece) for piece in self._pieces], steps)
 
-    def learn(self, counts: csr_array, step: OnlineStep, engine: Engine) -> None:
+    def learn(self, documents: Batch | csr_array, step: OnlineStep, engine: Engine) -> None:
         """Algorithm 2: visit these documents as if new, then move the corpus by rho towards them."""
         self.refresh(engine)
-        batch, rho = TermCounts.of(counts), step.rho
-        beliefs = self.weights.start(batch.lengths, self.statistics.dtype)
-        visited = self.visit(batch, beliefs, Limits(step.most, step.tolerance), engine)
-        self.gather(batch, visited, 1 - rho, rho * step.scale, engine)  # S2
+        batch, rho = CountedBatch.of(documents).loaded(), step.rho
+        counts, limits = TermCounts.of(batch.counts()), Limits(step.most, step.tolerance)
+        visited, beliefs = self._visit_new(batch, counts.lengths, limits, engine)
+        self.gather(counts, visited, 1 - rho, rho * step.scale, engine)  # S2
         self.weights.update(visited.sums, beliefs, rho, step.scale, engine)  # S3, S4
 
-    def infer(self, counts: TermCounts | csr_array, most: int, tolerance: float, engine: Engine) -> Inferred:
-        """Documents seen for the first time, each as if alone; an empty one gets the proportions of the prior."""
-        beliefs = self.first_beliefs(counts, Limits(most, tolerance), engine)
-        return Inferred(self.weights.proportions(beliefs), beliefs.locations)
+    def _visit_new(
+        self, batch: Batch, lengths: Array, limits: Limits, engine: Engine
+    ) -> tuple["VisitedDocuments", DocumentBeliefs]:
+        """The document step of documents seen for the first time."""
+        given = VisitGiven(VariationalFoldIn(self.expected, self.weights, limits), lengths)
+        pairs = list(engine.each(step_visit, batch.parts(piece_size(batch.n_docs), engine.ways), given))
+        beliefs = DocumentBeliefs(*map(np.concatenate, zip(*(one for _, one in pairs), strict=True)))
+        found = DocumentsFound(*map(np.concatenate, zip(*(one for one, _ in pairs), strict=True)))
+        return visited_documents(found, self.weights, beliefs, lengths), beliefs
+
+    def fold_in(self, most: int, tolerance: float) -> "VariationalFoldIn":
+        """The expectations, which must be up to date, and the weights."""
+        _ = self.weights.a0  # which may not have been asked for yet
+        return VariationalFoldIn(self.expected, self.weights, Limits(most, tolerance))
 
     def first_beliefs(self, counts: TermCounts | csr_array, limits: Limits, engine: Engine) -> DocumentBeliefs:
         """The document step of documents seen for the first time; the expectations must be up to date."""
@@ -152,11 +167,30 @@ class VisitedDocuments(NamedTuple):
     ratio: Array  # (n_entries,) count / normaliser of each term of each document
 
 
+class DocumentsFound(NamedTuple):
+    """What a document step finds of documents, before it is added up."""
+
+    theta: Array  # of ``VisitedDocuments``
+    ratio: Array
+    terms: Array  # (n_docs, 4) of the bound
+    tables: Array  # (n_pieces, n_topics)
+    lifts: Array  # (n_pieces, n_topics)
+
+
 def visit_documents(
     topics: Array, weights: Weights, batch: TermCounts, beliefs: DocumentBeliefs, limits: Limits, engine: Engine
 ) -> VisitedDocuments:
     """The document step given topics (n_terms, n_topics), each document starting from ``beliefs``, which change."""
-    pieces, entries = batch.pieces, batch.indptr
+    found = visit_pieces(topics, weights, batch, beliefs, batch.pieces, limits, engine)
+    return visited_documents(found, weights, beliefs, batch.lengths)
+
+
+def visit_pieces(
+    topics: Array, weights: Weights, batch: TermCounts, beliefs: DocumentBeliefs, pieces: list[tuple[int, int]],
+    limits: Limits, engine: Engine,
+) -> DocumentsFound:  # fmt: skip
+    """The same before it is added up, in these pieces."""
+    entries = batch.indptr
     theta, ratio = np.empty_like(beliefs.tokens), np.empty(len(batch.indices), topics.dtype)
     terms, (tables, lifts) = np.zeros((len(batch), 4)), np.zeros((2, len(pieces), topics.shape[1]))
 
@@ -168,8 +202,48 @@ def visit_documents(
 
     step, corpus = weights.document_step(topics, limits)
     run(engine, step, [shard(number, *piece) for number, piece in enumerate(pieces)], corpus)
-    sums = DocumentSums(tables.sum(axis=0), lifts.sum(axis=0), *terms.sum(axis=0).tolist())
-    return VisitedDocuments(weights.completed(sums, beliefs, batch.lengths), theta, ratio)
+    return DocumentsFound(theta, ratio, terms, tables, lifts)
+
+
+def visited_documents(
+    found: DocumentsFound, weights: Weights, beliefs: DocumentBeliefs, lengths: Array
+) -> VisitedDocuments:
+    """What was found, added up."""
+    sums = DocumentSums(found.tables.sum(axis=0), found.lifts.sum(axis=0), *found.terms.sum(axis=0).tolist())
+    return VisitedDocuments(weights.completed(sums, beliefs, lengths), found.theta, found.ratio)
+
+
+@dataclass(frozen=True, slots=True)
+class VariationalFoldIn(FoldIn):
+    """What documents seen for the first time are inferred from."""
+
+    topics: Array  # (n_terms, n_topics) exp E ln eta
+    weights: Weights
+    limits: Limits
+
+    def infer(self, counts: TermCounts | csr_array, engine: Engine) -> Inferred:
+        """Each document as if alone; an empty one gets the proportions of the prior."""
+        beliefs = first_beliefs(self.topics, self.weights, TermCounts.of(counts), self.limits, engine)
+        return Inferred(self.weights.proportions(beliefs), beliefs.locations)
+
+    @property
+    def known(self) -> tuple[Array, Weights, Limits]:
+        """All of it."""
+        return self.topics, self.weights, self.limits
+
+
+class VisitGiven(NamedTuple):
+    """What a visit of documents is given."""
+
+    fold_in: VariationalFoldIn
+    lengths: Array  # tokens of all documents of the batch
+
+
+def step_visit(part: BatchPart, given: VisitGiven, engine: Engine) -> tuple[DocumentsFound, DocumentBeliefs]:
+    """The document step of documents seen for the first time."""
+    batch, (topics, weights, limits) = TermCounts.of(part.batch.counts()), given.fold_in.known
+    beliefs = weights.start(given.lengths[part.first : part.first + len(batch)], topics.dtype)
+    return visit_pieces(topics, weights, batch, beliefs, cut(len(batch), part.size), limits, engine), beliefs
 
 
 def first_beliefs(

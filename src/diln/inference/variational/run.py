@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from diln.engine.base import Engine
 from diln.engine.threads import cut
 from diln.inference.data import TermCounts
+from diln.inference.followed import Correlations, Followed, follow
 from diln.inference.progress import Progress, topics_in_use
 from diln.inference.variational.documents import DocumentSums, Limits
 from diln.inference.variational.posterior import SLAB, VariationalPosterior
@@ -45,6 +46,7 @@ class VariationalRun:
         self.slabs = [(everything.cut(*piece), self.beliefs.cut(*piece)) for piece in cut(len(everything), SLAB)]
         self.begun, self.bound = time.perf_counter(), -np.inf
         self.number, self.done = 0, False
+        self.followed = Followed.none()
 
     def sweep(self, engine: Engine) -> Progress:
         """One pass over all documents."""
@@ -60,8 +62,16 @@ class VariationalRun:
         return Progress(
             self.number, self.number * self.beliefs.n_docs, time.perf_counter() - self.begun,
             topics_in_use(posterior.topic_tokens), self.bound, terms, self.perplexity() if due else None,
-            posterior.alpha, posterior.beta,
+            posterior.alpha, posterior.beta, correlations=self._correlations(),
         )  # fmt: skip
+
+    def _correlations(self) -> Correlations:
+        """Those of a few pairs of topics, of a model that has them."""
+        known = self.posterior
+        self.followed, found = follow(
+            self.followed, 0, known.topic_tokens, known.locations, lambda: known.covariance
+        )  # fmt: skip
+        return found
 
     def _visit(self, engine: Engine) -> DocumentSums:
         """Visit all documents; the topics' statistics become theirs."""

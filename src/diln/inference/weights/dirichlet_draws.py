@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from diln.inference.sampling.state import SampledDocuments, State
+from diln.inference.sampling.documents import HeldDocuments
+from diln.inference.sampling.state import State
 from diln.inference.sampling.token_step import TokenSums
 from diln.inference.stats import Stats
 from diln.inference.weights.draws import Sweep
@@ -22,7 +23,7 @@ class DirichletDraws(GatedDraws):
         """a0 of each topic."""
         return 1 / n_topics if self.weight is None else self.weight
 
-    def draw(self, state: State, docs: SampledDocuments, found: TokenSums, sweep: Sweep) -> None:
+    def draw(self, state: State, docs: HeldDocuments, found: TokenSums, sweep: Sweep) -> None:
         """Nothing: a0 is given, and without a gate documents are nowhere."""
 
     def learn(self, state: State, sums: Stats) -> None:

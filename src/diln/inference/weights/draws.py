@@ -15,6 +15,7 @@ from diln.engine.base import Engine
 from diln.inference.data import Array, TermCounts
 from diln.inference.lifts import gated_moments, log_lifts, roots_of
 from diln.inference.posterior import Inferred
+from diln.inference.sampling.documents import HeldDocuments, Share, documents_a_piece
 from diln.inference.sampling.state import SampledDocuments, State
 from diln.inference.sampling.token_step import TokenSums
 from diln.inference.stats import Stats, layout
@@ -28,7 +29,6 @@ class Sweep(NamedTuple):
     seed: int
     key: np.uint64  # of what is drawn for documents
     rng: np.random.Generator  # for what is drawn for the corpus
-    engine: Engine
 
 
 class Visited(NamedTuple):
@@ -70,9 +70,11 @@ class WeightDraws(ABC):
     """A model's weights in sampling: what is given, as fields, and the steps that find the rest."""
 
     states: ClassVar[tuple[type[WeightState], ...]]  # of the corpus: once the weights are open, and before
+    places: ClassVar[tuple[type[Any], ...]]  # records of documents: once the weights are open, and before
     sums: ClassVar[type[Stats]] = Stats  # what a stream goes on learning from
     learned: ClassVar[bool] = True  # whether topics that are alike can be made one before the weights open
     start_sweeps: ClassVar[int] = 40  # of the chain that a stream starts from
+    bears: ClassVar[bool] = False  # whether topics can come in later
     start_whole: ClassVar[bool] = False  # whether that chain makes all of them
 
     def state_of(self, tensors: dict[str, Array]) -> type[WeightState]:
@@ -85,41 +87,60 @@ class WeightDraws(ABC):
 
     @abstractmethod
     def documents(self, state: State, n_docs: int) -> Any:
-        """A record of so many documents of which nothing is known."""
+        """A record of so many documents of which nothing is known; of the state, its counts are not asked."""
 
     def closed(self, state: State) -> bool:
         """Whether there is more to the weights than is in play yet: topics take shape first."""
         return False
 
-    def open(self, state: State, docs: SampledDocuments, size: int, rng: np.random.Generator) -> None:  # noqa: B027
-        """Bring in what was left out, for all documents, of which the first ``size`` have topics."""
+    def open(self, state: State, docs: HeldDocuments, seed: tuple[int, ...]) -> None:  # noqa: B027
+        """Bring in what was left out, for all documents, of which those in play have topics."""
 
-    def enter(  # noqa: B027
-        self, state: State, docs: SampledDocuments, first: int, last: int, rng: np.random.Generator
-    ) -> None:
-        """Documents first to last come into play."""
+    def enter(self, state: State, docs: HeldDocuments, before: Share, seed: tuple[int, ...]) -> None:  # noqa: B027
+        """More documents have come into play than there were before."""
 
     @abstractmethod
-    def draw(self, state: State, docs: SampledDocuments, found: TokenSums, sweep: Sweep) -> None:
+    def draw(self, state: State, docs: HeldDocuments, found: TokenSums, sweep: Sweep) -> None:
         """Draw all but tokens' topics: weights of documents, then of the corpus."""
 
     @abstractmethod
-    def gather(self, state: State, docs: SampledDocuments, found: TokenSums, sweep: Sweep) -> Stats:
+    def gather(self, state: State, docs: HeldDocuments, found: TokenSums, sweep: Sweep) -> Stats:
         """The sums that a stream goes on from: those of one more draw of all documents."""
 
+    def piece_size(self, n_docs: int) -> int:
+        """Documents of a piece of so many, where these are visited."""
+        return documents_a_piece(n_docs)
+
     @abstractmethod
-    def visit(
-        self, state: State, docs: SampledDocuments, key: tuple[int, ...], draws: int, burn: int, engine: Engine
-    ) -> Visited:
-        """Draw documents ``draws`` times given the corpus, of which the first ``burn`` do not count."""
+    def visiting(self, state: State, key: tuple[int, ...], draws: int, burn: int) -> Any:
+        """What ``visit`` is given to draw documents ``draws`` times, of which the first ``burn`` do not count.
+
+        It can be pickled, and whoever has it needs no linear algebra whose last digits depend on threads.
+        """
+
+    @abstractmethod
+    def visit(self, given: Any, docs: SampledDocuments, size: int, engine: Engine) -> list[Any]:
+        """Draw documents given the corpus: what is found of each piece of ``size`` documents."""
+
+    @abstractmethod
+    def visited(self, state: State, found: list[Any]) -> Visited:
+        """The same of all documents, given what was found of all pieces, in order."""
 
     @abstractmethod
     def learn(self, state: State, sums: Stats) -> None:
         """The corpus at its mean given sums over documents."""
 
+    def bear(self, state: State, sums: Stats, tables: float) -> tuple[State, Stats]:
+        """The corpus, and what a stream goes on from, with one more topic, which so many tables have, at the end."""
+        raise ValueError("such a model has the topics that it began with")
+
+    def folding(self, state: State) -> Any:
+        """What ``fold_in`` is given of the corpus beside its topics, which can be pickled."""
+        return state.uncounted()
+
     @abstractmethod
     def fold_in(
-        self, state: State, topics: Array, counts: TermCounts, most: int, tolerance: float, engine: Engine
+        self, given: Any, topics: Array, counts: TermCounts, most: int, tolerance: float, engine: Engine
     ) -> Inferred:
         """Documents seen for the first time, given expected topics (n_terms, n_topics)."""
 

@@ -4,9 +4,11 @@ With a gate that is the same for all topics, sigma(s), a document's tokens by to
 drawn given Polya-Gamma variables. DILN's topics have a gate each; LDA's a0 is given. All three share what is here.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
-from typing import ClassVar, NamedTuple, cast
+from itertools import chain
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from scipy.special import digamma
@@ -17,9 +19,10 @@ from diln.inference.data import Array, TermCounts
 from diln.inference.emissions.multinomial_draws import LONGEST, tables_beyond
 from diln.inference.posterior import Inferred
 from diln.inference.sampling.average import follow_products, turned
+from diln.inference.sampling.documents import TOGETHER, HeldDocuments
 from diln.inference.sampling.fold_in import fold_in
 from diln.inference.sampling.state import SampledDocuments, State
-from diln.inference.sampling.token_step import TOGETHER, TokenSums, added, beyond, pieces
+from diln.inference.sampling.token_step import TokenSums, added, beyond
 from diln.inference.sampling.tokens import SampledShard, TopicTable
 from diln.inference.stats import Stats, TopicColumns, TopicRows, padded
 from diln.inference.variational.documents import Limits
@@ -131,11 +134,22 @@ class Visiting(NamedTuple):
     burn: int
 
 
+class VisitedPiece(NamedTuple):
+    """What a visit finds of some documents."""
+
+    late: Array  # (n_draws, n_tokens) topics of the tokens in the draws that count
+    sums: TokenSums
+    places: PlaceSums
+    placed: int  # draws of places that count
+    beyond: list[list[tuple[int, int]]]  # of each draw, what ``TokenSums`` has
+
+
 @dataclass(frozen=True, slots=True)
 class GatedDraws(WeightDraws):
     """What HDP, DILN and LDA have in common in sampling."""
 
     states: ClassVar[tuple[type[WeightState], ...]] = (GatedState,)
+    places: ClassVar[tuple[type[Any], ...]] = (Places,)
     sums: ClassVar[type[Stats]] = GatedSums
 
     rate: float = 10.0  # of a0_k, whose shape is alpha / T
@@ -162,41 +176,57 @@ class GatedDraws(WeightDraws):
         dims = gated(state).n_dims
         return Places(np.zeros((n_docs, dims), np.float32), np.zeros(n_docs, np.float32))
 
-    def place(self, state: State, docs: SampledDocuments, sweep: Sweep) -> PlaceSums:
+    def place(self, state: State, docs: HeldDocuments, sweep: Sweep) -> PlaceSums:
         """Draw every document's place given its tokens' topics; returns what the topics' locations need of them."""
         seed = (sweep.seed, sweep.number, EXACT)
         given = PlaceDrawing(gated(state).record(state.width), sweep.key, self.prior_weights(state), seed)
-        step = place_exactly if self.exact else place_shard
-        shards = [docs.shard(*one) for one in pieces(len(docs))]
-        return added_places(list(sweep.engine.map(step, shards, given)))
+        return docs.by_piece(place_exactly if self.exact else place_shard, given, added_places)
 
-    def gather(self, state: State, docs: SampledDocuments, found: TokenSums, sweep: Sweep) -> GatedSums:
+    def gather(self, state: State, docs: HeldDocuments, found: TokenSums, sweep: Sweep) -> GatedSums:
         """Expected tables, and sums over documents' places."""
         places = self.place(state, docs, sweep)
         return GatedSums(expect_tables(found, gated(state).a0), found.softs, *places)
 
-    def visit(
-        self, state: State, docs: SampledDocuments, key: tuple[int, ...], draws: int, burn: int, engine: Engine
-    ) -> Visited:
-        """Tokens and places in turn, a few documents at a time."""
+    def piece_size(self, n_docs: int) -> int:
+        """A few."""
+        return IN_A_CALL
+
+    def visiting(self, state: State, key: tuple[int, ...], draws: int, burn: int) -> Visiting:
+        """Keys of all draws, and the corpus."""
         keys = np.array([[key_of(*key, time, 0), key_of(*key, time, 1)] for time in range(draws)], np.uint64)
-        given = Visiting(gated(state).record(state.width), state.counts.record, keys, burn)
-        found = list(engine.map(visit_shard, [docs.shard(*one) for one in cut(len(docs), IN_A_CALL)], given))
-        late = np.hstack([one[0] for one in found])
-        total, places = added([one[1] for one in found]), added_places([one[2] for one in found])
-        drawn = sum(time % PLACES_EVERY != 0 for time in range(burn, draws))  # as if places were drawn as often
-        for array in places:
-            array *= (draws - burn) / drawn
-        total.beyond = [pair for topics in late for pair in beyond(docs.tokens.starts, topics)]
+        return Visiting(gated(state).record(state.width), state.counts.record, keys, burn)
+
+    def visit(self, given: Visiting, docs: SampledDocuments, size: int, engine: Engine) -> list[VisitedPiece]:
+        """Tokens and places in turn, a few documents at a time."""
+        return list(engine.map(visit_shard, [docs.shard(*one) for one in cut(len(docs), size)], given))
+
+    def visited(self, state: State, found: list[VisitedPiece]) -> Visited:
+        """The sums over pieces, in order."""
+        late = np.hstack([one.late for one in found])
+        total, places = added([one.sums for one in found]), added_places([one.places for one in found])
+        for array in places:  # as if places were drawn as often
+            array *= len(late) / found[0].placed
+        total.beyond = [
+            pair for rows in zip(*(one.beyond for one in found), strict=True) for row in rows for pair in row
+        ]
         tables = expect_tables(total, gated(state).a0)
         return Visited(late, total.score, GatedSums(tables, total.softs, *places))
 
+    def bear(self, state: State, sums: Stats, tables: float) -> tuple[State, Stats]:
+        """A topic at the origin, whose gate documents have as they have others'."""
+        size, known = state.n_topics, cast(GatedSums, sums.widened(state.n_topics, 1))
+        known.tables[size], known.softs[size] = tables, known.softs[:size].mean()
+        weights = gated(state).widened(size, 1)
+        weights.truncation = max(weights.truncation, size + 1)
+        weights.a0[size] = (weights.alpha / weights.truncation + tables) / (self.rate + known.softs[size])  # G11
+        return State(state.counts.widened(size, 1), weights, size + 1), known
+
     def fold_in(
-        self, state: State, topics: Array, counts: TermCounts, most: int, tolerance: float, engine: Engine
+        self, given: State, topics: Array, counts: TermCounts, most: int, tolerance: float, engine: Engine
     ) -> Inferred:
         """Each document settled by itself."""
         limits = Limits(most, tolerance)
-        return Inferred(*fold_in(topics, self.prior_weights(state), self.locations(state), counts, limits, engine))
+        return Inferred(*fold_in(topics, self.prior_weights(given), self.locations(given), counts, limits, engine))
 
     def prior_weights(self, state: State) -> Array:
         """a0 (n_topics,)."""
@@ -211,7 +241,9 @@ class GatedDraws(WeightDraws):
 class GammaProcessDraws(GatedDraws):
     """HDP, and LDA whose a0 is learned."""
 
-    def draw(self, state: State, docs: SampledDocuments, found: TokenSums, sweep: Sweep) -> None:
+    bears: ClassVar[bool] = True
+
+    def draw(self, state: State, docs: HeldDocuments, found: TokenSums, sweep: Sweep) -> None:
         """Weights given tokens, then documents' intercepts."""
         if sweep.number >= SETTLING:
             draw_weights(state, found, self, sweep.rng)
@@ -253,7 +285,7 @@ def place_exactly(shard: SampledShard, given: PlaceDrawing) -> PlaceSums:
     return sums
 
 
-def visit_shard(shard: SampledShard, given: Visiting) -> tuple[Array, TokenSums, PlaceSums]:
+def visit_shard(shard: SampledShard, given: Visiting) -> VisitedPiece:
     """Draw documents some times: the tokens' topics that count, and sums over documents and these draws."""
     dims, width = given.weights.ells.shape
     late = np.zeros((len(given.keys) - given.burn, shard.tokens.size), np.uint16)
@@ -262,13 +294,15 @@ def visit_shard(shard: SampledShard, given: Visiting) -> tuple[Array, TokenSums,
     sums.score = visit_documents(
         shard, given.weights, given.known, given.keys, given.burn, late, sums.record, places, PlaceRoom.of(width, dims)
     )
-    return late, sums, places
+    placed = sum(time % PLACES_EVERY != 0 for time in range(given.burn, len(given.keys)))
+    return VisitedPiece(late, sums, places, placed, [beyond(shard.tokens.starts, topics) for topics in late])
 
 
-def added_places(places: list[PlaceSums]) -> PlaceSums:
+def added_places(places: Iterable[PlaceSums]) -> PlaceSums:
     """The sum, in this order and in double precision."""
-    out = PlaceSums(*(np.zeros(array.shape) for array in places[0]))
-    return reduce(_with, places, out)
+    every = iter(places)
+    first = next(every)
+    return reduce(_with, chain([first], every), PlaceSums(*(np.zeros(array.shape) for array in first)))
 
 
 def _with(total: PlaceSums, one: PlaceSums) -> PlaceSums:

@@ -1,14 +1,16 @@
 """DILN in sampling: every topic has a location, and a document's weight of it a gate sigma(ell_k . u + s)."""
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diln.inference.data import Array
-from diln.inference.sampling.state import SampledDocuments, State
+from diln.inference.sampling.documents import HeldDocuments
+from diln.inference.sampling.state import State
 from diln.inference.sampling.token_step import TokenSums
+from diln.inference.sampling.tokens import SampledShard
 from diln.inference.stats import Stats
 from diln.inference.weights.draws import Sweep
 from diln.inference.weights.gamma_process_draws import (
@@ -30,6 +32,8 @@ NEAR = 0.3  # of a location's prior deviation: how far from the origin topics ar
 class LocatedDraws(GatedDraws):
     """DILN."""
 
+    bears: ClassVar[bool] = True
+
     n_dims: int = 10  # d
     variance: float = 0.5  # c, or where it starts
     precision: tuple[float, float] | None = None  # gamma prior of 1 / c as (shape, rate); None: c is given
@@ -43,14 +47,14 @@ class LocatedDraws(GatedDraws):
         """Whether topics have no locations yet."""
         return gated(state).n_dims == 0
 
-    def open(self, state: State, docs: SampledDocuments, size: int, rng: np.random.Generator) -> None:
+    def open(self, state: State, docs: HeldDocuments, seed: tuple[int, ...]) -> None:
         """Put topics near the origin, and documents there."""
-        weights, scale = gated(state), NEAR * np.sqrt(gated(state).variance)
+        weights, scale, rng = gated(state), NEAR * np.sqrt(gated(state).variance), np.random.default_rng(seed)
         weights.ells = np.zeros((self.n_dims, state.width), np.float32)
         weights.ells[:, : state.n_topics] = scale * rng.standard_normal((self.n_dims, state.n_topics))
-        docs.places = Places(np.zeros((len(docs), self.n_dims), np.float32), docs.places.s)
+        docs.place(at_the_origin, self.n_dims)
 
-    def draw(self, state: State, docs: SampledDocuments, found: TokenSums, sweep: Sweep) -> None:
+    def draw(self, state: State, docs: HeldDocuments, found: TokenSums, sweep: Sweep) -> None:
         """Weights given tokens, documents' places, topics' locations, and their variance."""
         if sweep.number >= SETTLING:
             draw_weights(state, found, self, sweep.rng)
@@ -95,6 +99,11 @@ class LocatedDraws(GatedDraws):
         alpha, beta = self.concentrations(state)
         variance = gated(state).variance if gated(state).n_dims else None
         return {"alpha": alpha, "beta": beta, "location_variance": variance}
+
+
+def at_the_origin(shard: SampledShard, n_dims: int) -> Places:
+    """Documents in a space of so many dimensions, where all are at the origin; their intercepts stay."""
+    return Places(np.zeros((shard.tokens.n_docs, n_dims), np.float32), shard.places.s)
 
 
 def draw_locations(state: State, places: PlaceSums, rng: np.random.Generator) -> None:

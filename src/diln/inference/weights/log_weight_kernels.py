@@ -13,7 +13,7 @@ from numba.extending import overload
 
 from diln.engine.compile import OPTIONS, kernel
 from diln.inference.data import Array
-from diln.inference.sampling.token_step import TOGETHER
+from diln.inference.sampling.documents import TOGETHER
 from diln.inference.sampling.tokens import count_topics, open_document
 from diln.inference.variational.log_weight_step import times
 from diln.prob.streams import GOLD, fill_normals, stream, uniform64
@@ -217,3 +217,20 @@ def spread_out(means, spreads, key, names, out):  # type: ignore[no-untyped-def]
         fill_normals(stream(key, names[m]), normals)
         for k in range(size):
             out[m, k] = means[m, k] + sqrt(spreads[m, k]) * normals[k]
+
+
+@kernel
+def draw_entering(mean, root, key, names, out):  # type: ignore[no-untyped-def]
+    """Draw a row of ``out`` for each document: normal, with this mean and a root of the covariance, by its stream.
+
+    Equals ``out[m, :size] = mean + root @ normals``, root being lower triangular.
+    """
+    size = mean.size
+    normals = np.empty(size)
+    for m in range(names.size):
+        fill_normals(stream(key, names[m]), normals)
+        for k in range(size):
+            total = 0.0
+            for j in range(k + 1):
+                total += root[k, j] * normals[j]
+            out[m, k] = mean[k] + total

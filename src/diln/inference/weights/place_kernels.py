@@ -11,7 +11,7 @@ from numba.extending import overload
 
 from diln.engine.compile import OPTIONS, kernel
 from diln.inference.data import Array
-from diln.inference.sampling.token_step import TOGETHER
+from diln.inference.sampling.documents import TOGETHER
 from diln.inference.sampling.tokens import Histograms, Room, count_topics, draw_topics, open_document
 from diln.inference.weights.gate import back_substitute, factor_in_place, packed_pairs, unpack_precision
 from diln.prob.polya_gamma import draw_matched, gate_terms

@@ -1,0 +1,105 @@
+"""Records as small tables of HTML, which notebooks show: in their own colours, light or dark."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+MOST = 100  # rows
+LONGEST = 160  # characters of a cell
+UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+LINE = "1px solid rgba(128,128,128,.35)"
+LEFT, RIGHT = (f"text-align:{side};padding:2px 10px 2px 0;border:0;vertical-align:top" for side in ("left", "right"))
+TOGETHER, APART = "#2a8bd0", "#d9701a"  # seen on white and on black
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A share as a bar with its number."""
+
+    share: float
+    most: float = 1.0  # share of the longest bar
+    text: str = ""
+    shade: str = "currentColor"
+
+    def html(self) -> str:
+        """The bar, at most 60 pixels long."""
+        long = 60 * min(max(self.share / self.most, 0.0), 1.0) if self.most > 0 else 0.0
+        look = f"display:inline-block;height:8px;width:{long:.0f}px;background:{self.shade};opacity:.6"
+        bar = f'<span style="display:inline-block;width:64px"><span style="{look}"></span></span>'
+        return f'<span style="white-space:nowrap">{bar} {_text(self.text or percent(self.share))}</span>'
+
+
+Cell = str | int | float | None | Bar
+Row = Mapping[str, Cell]
+
+
+def percent(share: float) -> str:
+    """A share as in 12%, 4.2% or 0.31%."""
+    value = 100 * share
+    return f"{value:.0f}%" if value >= 9.95 else f"{value:.1f}%" if value >= 0.95 else f"{value:.2g}%"
+
+
+def table(rows: Iterable[Row], title: str = "", note: str = "") -> str:
+    """A table with a column for each name in the first row, of at most 100 rows; the rest is counted."""
+    every = list(rows)
+    shown = every[:MOST]
+    parts = ['<div style="max-width:100%;overflow-x:auto;font-size:13px;line-height:1.4">']
+    if title:
+        parts.append(f'<div style="font-weight:600;margin:2px 0">{_safe(title)}</div>')
+    if shown:
+        parts.append(_rows(shown, _numbers(shown)))
+    cut = f"showing {len(shown):,} of {len(every):,}" if len(every) > len(shown) else ""
+    below = "; ".join(one for one in (cut, note) if one)
+    if below:
+        parts.append(f'<div style="opacity:.7;margin:2px 0">{_safe(below)}</div>')
+    return "".join([*parts, "</div>"])
+
+
+def stacked(*parts: str) -> str:
+    """Tables below each other."""
+    return f"<div>{''.join(parts)}</div>"
+
+
+def _numbers(rows: Sequence[Row]) -> set[str]:
+    """Columns that have numbers only, which are set to the right."""
+    return {
+        name for name in rows[0] if all(isinstance(row.get(name), int | float | None) for row in rows)
+    }  # fmt: skip
+
+
+def _rows(rows: Sequence[Row], numbers: set[str]) -> str:
+    names = list(rows[0])
+    sides = {name: RIGHT if name in numbers else LEFT for name in names}
+    head = "".join(
+        f'<th scope="col" style="{sides[name]};font-weight:500;opacity:.7">{_text(name)}</th>' for name in names
+    )
+    body = "".join(
+        "<tr style='background:none'>"
+        + "".join(f'<td style="{sides[name]}">{_cell(row.get(name))}</td>' for name in names)
+        + "</tr>"
+        for row in rows
+    )
+    look = "border-collapse:collapse;margin:0;color:inherit;font-size:inherit"
+    top = f'<thead><tr style="border-bottom:{LINE}">{head}</tr></thead>'
+    return f'<table style="{look}">{top}<tbody>{body}</tbody></table>'
+
+
+def _cell(value: Cell) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, Bar):
+        return value.html()
+    if isinstance(value, float):
+        return _text(f"{value:.3g}")
+    return _text(f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value))
+
+
+def _text(text: str) -> str:
+    """A cell's text, at most so long."""
+    return _safe(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
+
+
+def _safe(text: str) -> str:
+    """Text of a user, which no notebook takes for anything else."""
+    return escape(UNSEEN.sub("\ufffd", text)).replace("$", "&#36;")

@@ -1,0 +1,1 @@
+"""The addresses of the API, in files by what they are about."""
