@@ -12,12 +12,13 @@ from diln.corpus.assemble import assemble, term_table
 from diln.corpus.corpus import Corpus
 from diln.corpus.counting import Counts
 from diln.corpus.dates import DateForm
+from diln.corpus.npy import as_npy, read_array
 from diln.corpus.options import CorpusOptions, columns_of, open_with, rule_of, stored_rule
 from diln.corpus.rules import TextOptions, TextRule
 from diln.corpus.shards import Shard, narrow
 from diln.corpus.sinks import Sink
 from diln.corpus.sources import Counted, Source
-from diln.corpus.store import StoredShards, commit, npy, read_manifest, read_terms, shard_name, write_shard, writing
+from diln.corpus.store import StoredShards, commit, read_manifest, read_terms, shard_name, write_shard, writing
 from diln.corpus.strings import Strings
 from diln.corpus.vocabulary import TermTable
 from diln.corpus.watch import Notes, Watch
@@ -48,32 +49,32 @@ class DiskSink(Sink[Spilled, Path, dict[str, Any]]):
         arrays = [array for column in columns.values() for array in (column.data, column.offsets)]
         with create(path) as file:
             for array in (*arrays, counts.ids, narrow(counts.counts), counts.offsets):
-                file.writelines(npy(array))
+                file.writelines(as_npy(array))
         return Spilled(path, tuple(columns))
 
     def load(self, kept: Spilled) -> Counted:
         """Read a block back."""
         with kept.path.open("rb") as file:
-            columns = {name: Strings(np.load(file), np.load(file)) for name in kept.columns}
-            ids, counts, offsets = (np.load(file) for _ in range(3))
+            columns = {name: Strings(read_array(file), read_array(file)) for name in kept.columns}
+            ids, counts, offsets = (read_array(file) for _ in range(3))
         return Counted(Counts(None, ids, counts, offsets), columns, [])
 
     def ids(self, kept: Spilled) -> Strings:
         """Read the ids of a block's documents, which come first."""
         with kept.path.open("rb") as file:
-            return Strings(np.load(file), np.load(file))
+            return Strings(read_array(file), read_array(file))
 
     def keep_numbers(self, number: int, numbers: NDArray[np.int32]) -> Path:
         """Write numbers to a file that is removed in the end."""
         path = self.directory / f".raw-{self.token}-{number:06}.numbers.npy"
         with create(path) as file:
-            file.writelines(npy(numbers))
+            file.writelines(as_npy(numbers))
         return path
 
     def load_numbers(self, stash: Path) -> NDArray[np.int32]:
         """Read numbers back."""
-        numbers: NDArray[np.int32] = np.load(stash)
-        return numbers
+        with stash.open("rb") as file:
+            return read_array(file)
 
     def write(self, number: int, shard: Shard) -> dict[str, Any]:
         """Write a finished shard; returns its manifest entry."""

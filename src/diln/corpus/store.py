@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from io import BytesIO
 from itertools import count
 from pathlib import Path
 from typing import Any, Literal
@@ -17,8 +16,9 @@ from numpy.typing import NDArray
 import diln.files
 from diln.corpus.dates import DateForm
 from diln.corpus.layout import manifest_content
+from diln.corpus.npy import as_npy, map_array
 from diln.corpus.shards import FIELDS, Shard
-from diln.corpus.stored import check_array, check_different, check_rows, check_strings
+from diln.corpus.stored import check_different, check_rows, check_strings, header_of
 from diln.corpus.strings import Strings
 from diln.corpus.vocabulary import check_vocabulary
 from diln.files import (
@@ -69,17 +69,9 @@ CORPUS = Kind(
 )
 
 
-def npy(array: NDArray[Any]) -> tuple[bytes, memoryview]:
-    """An array as .npy, in two parts; its own writer says nothing useful where the disk is full."""
-    array = np.ascontiguousarray(array)
-    header = BytesIO()
-    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
-    return header.getvalue(), array.data
-
-
 def write_array(path: Path, array: NDArray[Any]) -> Entry:
     """Write an array as .npy and say what was written."""
-    return {**write_parts(path, *npy(array)), "dtype": array.dtype.str, "shape": list(array.shape)}
+    return {**write_parts(path, *as_npy(array)), "dtype": array.dtype.str, "shape": list(array.shape)}
 
 
 def write_columns(directory: Path, columns: Mapping[str, Strings]) -> dict[str, Entry]:
@@ -121,13 +113,11 @@ def read_manifest(directory: Path) -> Manifest:
         return Manifest(manifest_content(content))
 
 
-def map_array(stored: StoredFiles, name: str) -> NDArray[Any]:
+def map_stored(stored: StoredFiles, name: str) -> NDArray[Any]:
     """An array of a stored shard, mapped into memory."""
     path = stored.check(name)
     with _told(path):
-        check_array(path, stored.files[name])
-    mapped: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    return mapped.view(np.ndarray)
+        return map_array(path, header_of(path, stored.files[name]))
 
 
 def forget_pages(*arrays: NDArray[Any]) -> None:
@@ -161,7 +151,7 @@ class StoredColumns(Mapping[str, Strings]):
         if name not in self.names:
             raise KeyError(name)
         if name not in self.mapped:
-            column = Strings(*(map_array(self.files, f"{name}{kind}.npy") for kind in ("", ".offsets")))
+            column = Strings(*(map_stored(self.files, f"{name}{kind}.npy") for kind in ("", ".offsets")))
             self._check(name, column)
             self.mapped[name] = column
         return self.mapped[name]
@@ -174,6 +164,9 @@ class StoredColumns(Mapping[str, Strings]):
             if name == "id":
                 check_different(column)
         self.sound.add(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -218,7 +211,7 @@ class StoredShards(Sequence[Shard]):
 
     def _map(self, number: int) -> Shard:
         files, entry = self.files[number], self.entries[number]
-        offsets, terms, counts = (map_array(files, name) for name in ("offsets.npy", "terms.npy", "counts.npy"))
+        offsets, terms, counts = (map_stored(files, name) for name in ("offsets.npy", "terms.npy", "counts.npy"))
         shard = Shard(offsets, terms, counts, self._columns(number))
         if ROWS not in self.sound[number]:
             with _told(files.directory):

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diln.corpus.assemble import check_ids
-from diln.corpus.npy import read_header
+from diln.corpus.npy import Header, read_header
 from diln.corpus.shards import Shard
 from diln.corpus.sound import LARGEST_COUNT
 from diln.corpus.strings import ENCODING, ERRORS, Strings
@@ -24,8 +24,8 @@ def types_of(name: str) -> tuple[str, ...]:
     return OFFSETS if name.endswith("offsets.npy") else BYTES
 
 
-def check_array(path: Path, entry: dict[str, Any]) -> None:
-    """Raise ValueError unless a file is the .npy file of the shape and type that the manifest says."""
+def header_of(path: Path, entry: dict[str, Any]) -> Header:
+    """The header of a .npy file; ValueError unless it is of the shape and type that the manifest says."""
     with path.open("rb") as file:
         header = read_header(file)
         size = file.seek(0, 2)
@@ -38,6 +38,7 @@ def check_array(path: Path, entry: dict[str, Any]) -> None:
         raise ValueError(f"is an array of type {header.dtype.str}, which it cannot be")
     if header.n_bytes != size:
         raise ValueError(f"has {size:,} bytes and its array {header.n_bytes:,}")
+    return header
 
 
 def check_offsets(offsets: NDArray[np.int64], n_rows: int, end: int) -> None:

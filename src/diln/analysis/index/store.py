@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diln.analysis.index.layout import INDEX, INDEX_ARRAYS
-from diln.corpus.npy import read_header
-from diln.corpus.store import npy
+from diln.corpus.npy import as_npy, map_array, read_header
 from diln.errors import StoreError
 from diln.fields import MismatchError, Tensor, UnknownError, read, shown
 from diln.files import Content, Kind, StoredFiles, next_generation, read_manifest, write_parts, writing
@@ -48,7 +47,7 @@ def write_index(directory: Path, numbers: Content, arrays: Arrays) -> None:
         for name, array in arrays.items():
             file = f"g{generation:04}-{name}.npy"
             stored = np.asarray(array, np.dtype(DECLARED[name].dtype).newbyteorder("<"))
-            files[name] = {"file": file, **write_parts(directory / file, *npy(stored))}
+            files[name] = {"file": file, **write_parts(directory / file, *as_npy(stored))}
         frame = {"format": KIND.format, "schema": KIND.schema, "versions": versions()}
         held.commit({**frame, **numbers, "files": files})
 
@@ -102,8 +101,7 @@ class StoredArrays(Mapping[str, Array]):
                 size = file.seek(0, 2)
             if header.n_bytes != size:
                 raise ValueError(f"has {size:,} bytes and its array {header.n_bytes:,}")
-            empty = 0 in header.shape  # which cannot be mapped
-            mapped: Array = np.load(path, mmap_mode=None if empty else "r", allow_pickle=False).view(np.ndarray)
+            mapped = map_array(path, header)
             sizes = self.sizes | ({"label bytes": len(mapped)} if declared.name == "label_bytes" else {})
             declared.check(mapped, sizes, declared.name)
             self._check(declared.name, mapped)
