@@ -63,9 +63,18 @@ def fitting(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
             found = next(filter(None, (re.search(r"http://\S+", line) for line in fit.stdout)))
             fit.send_signal(signal.SIGSTOP)
             yield fit, found.group()
+        except BaseException:
+            end(fit)
+            print(fit.stdout.read() if fit.stdout else "")  # what the server says of its faults
+            raise
         finally:
-            fit.send_signal(signal.SIGCONT)
-            fit.terminate()
+            end(fit)
+
+
+def end(fit: subprocess.Popen[str]) -> None:
+    """End a fit, also one that is held."""
+    fit.send_signal(signal.SIGCONT)
+    fit.terminate()
 
 
 def until_running(fit: subprocess.Popen[str], page: Any, expression: str) -> None:

@@ -61,8 +61,14 @@ class Desk:
         return self._atlas
 
     def show(self, atlas: "Atlas") -> None:
-        """From now on, answer from this."""
-        self._atlas, self._chooser, self._points = atlas, None, None
+        """From now on, answer from this; what every page asks for first is found before anybody can ask."""
+        points = PointMap(Chooser(atlas))
+        atlas.map()
+        if atlas.fitted.log_lift is not None:
+            atlas.pairs()
+        if atlas.index is not None:
+            points.points("auto")
+        self._atlas, self._chooser, self._points = atlas, points.chooser, points
         self.changes += 1
 
     def themes(self, n: Any = "auto") -> "Themes":
@@ -77,16 +83,6 @@ class Desk:
         first = [int(topic) for topic in atlas.folding.shown[:1]]
         found: str = self.told.get(("granularity", changes), lambda: atlas.trends("topic", ids=first).granularity)
         return found
-
-    def warm(self) -> None:
-        """Find what every page asks for first."""
-        atlas = self.atlas
-        self.themes()
-        atlas.map()
-        if atlas.fitted.log_lift is not None:
-            atlas.pairs()
-        if atlas.index is not None:
-            self.points.points("auto")
 
     def close(self) -> None:
         """Let go of everything."""

@@ -6,6 +6,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import scipy.cluster.hierarchy
+import scipy.optimize
+import scipy.stats.qmc  # noqa: F401 (these three are slow to import, and two threads that begin to at once may fail)
+
 from diln.analysis import Atlas
 from diln.errors import DilnError, one_line
 from diln.files import MANIFEST
@@ -43,9 +47,8 @@ def open_desk(
     if follow or is_being_fitted(model):
         return _following(model, corpus, read_only=read_only, jobs=jobs)
     other = None if compare is None else Atlas.open(compare, corpus, jobs, watch, keep=not read_only)
-    atlas = Atlas.open(model, corpus, jobs, watch, keep=not read_only)
-    desk = Desk(atlas, other=other, read_only=read_only)
-    desk.warm()
+    desk = Desk(other=other, read_only=read_only)
+    desk.show(Atlas.open(model, corpus, jobs, watch, keep=not read_only))
     start_search(desk)
     start_reading_ahead(desk)
     return desk
@@ -97,7 +100,6 @@ def _following(model: Path, corpus: Path | None, *, read_only: bool, jobs: int) 
             time.sleep(EVERY)
         try:
             desk.show(Atlas.open(model, corpus, jobs, keep=not read_only))
-            desk.warm()
             start_search(desk)
             start_reading_ahead(desk)
         except (DilnError, ValueError) as error:

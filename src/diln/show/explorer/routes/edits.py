@@ -68,10 +68,10 @@ def router(desk: Desk) -> APIRouter:
         with desk.lock:
             atlas = desk.atlas
             try:
-                desk.show(atlas.change(lambda edits: changed(desk, edits, wanted)))
+                edited = atlas.change(lambda edits: changed(desk, edits, wanted))
             except StoreError as error:
                 raise Refused(409, f"the change could not be kept: {error}") from None
-            desk.warm()
+            desk.show(edited)
         return said(desk.atlas.edits)
 
     return routes

@@ -92,6 +92,9 @@ class Search:
             self._off("search was ended")
         except (DilnError, sqlite3.Error, OSError) as error:
             self._off(one_line(f"search could not be prepared: {error}"))
+        except Exception:
+            self._off("search could not be prepared; the terminal says why")
+            raise
 
     def _off(self, why: str) -> None:
         self._status, self._note = "off", why
@@ -100,8 +103,8 @@ class Search:
         path = None if self.directory is None else self.directory / store.FILE
         if path is None or not self._usable(path, digest):
             path = self._made(path, digest)
-        self._path, self._digest = path, digest
         self._order = store.order(len(self.corpus))
+        self._path, self._digest = path, digest
         self._status, self._progress = "ready", 1.0
 
     def _usable(self, path: Path, digest: str) -> bool:
