@@ -123,6 +123,6 @@ def test_reading_takes_no_long_time():
 
     one, text = Atlas(editor(), paper()), articles(1)[0][0] * 200
     one.read_text(text)
-    begun = time.perf_counter()
+    begun = time.process_time()
     one.read_text(text)
-    assert time.perf_counter() - begun < 2.0
+    assert time.process_time() - begun < 2.0

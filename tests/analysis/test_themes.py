@@ -293,3 +293,22 @@ def test_kmeans_scatters_no_more_than_other_groups_do():
         other[at] = 1 - other[at]
         assert scatter(points, weights, other) > least
     assert kmeans(np.zeros((5, 2)), np.ones(5), 3).max() == 0
+
+
+def test_two_numbers_of_themes_that_are_asked_for_at_once_do_not_mix(monkeypatch):
+    rng = np.random.default_rng(0)
+    fitted = model(rng.dirichlet(np.full(200, 0.05), 60) + 1e-9, np.full(60, 100.0))
+    papers = Papers(rng.dirichlet(np.full(60, 0.05), 300).astype(np.float32))
+    wanted = Grouping(fitted, papers).themes(5).document_theme
+    grouping, asked = Grouping(fitted, papers), []
+    real = type(grouping._hierarchy).groups
+
+    def meanwhile(self, n):
+        if not asked and grouping._fine is not None:
+            asked.append(50)
+            grouping.themes(50)
+        return real(self, n)
+
+    monkeypatch.setattr(type(grouping._hierarchy), "groups", meanwhile)
+    assert grouping.themes(5).document_theme.tolist() == wanted.tolist()
+    assert asked

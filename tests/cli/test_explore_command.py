@@ -86,6 +86,7 @@ def test_a_port_in_use_is_told_or_the_next_is_taken(shelf):
         assert done.code == 2
         assert f"port {port} is in use" in done.err
     with socket.socket() as usual:
+        usual.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does
         try:
             usual.bind(("127.0.0.1", 8642))
             usual.listen()

@@ -344,11 +344,11 @@ def test_where_no_model_can_be_written_is_said_before_fitting(shelf, tmp_path):
         (shelf / "corpus", "'diln-corpus', not a model"),
         (shelf / "diln", "there is a model already; pass --force"),
     ):
-        begun = time.perf_counter()
+        begun = time.process_time()
         done = diln("fit", "builtin:docs", "-o", output)
         assert (done.code, done.out) == (2, "")
         assert message in done.err
-        assert time.perf_counter() - begun < 2
+        assert time.process_time() - begun < 2
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder", "thesis.tex"]
 
 

@@ -393,7 +393,7 @@ def test_a_corpus_of_other_terms_only_is_an_error(command, shelf, tmp_path):
 
 
 def test_interrupting_a_transform_leaves_the_file_that_was_there(shelf, tmp_path):
-    Corpus.read(write_texts(tmp_path / "many.jsonl", 10_000), text="text").save(tmp_path / "corpus")
+    Corpus.read(write_texts(tmp_path / "many.jsonl", 40_000), text="text").save(tmp_path / "corpus")
     target = tmp_path / "a.csv"
     target.write_text("mine")
     args = ["transform", shelf / "diln", tmp_path / "corpus", "-o", target, "-j1"]

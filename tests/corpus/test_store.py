@@ -280,6 +280,20 @@ def test_a_corpus_of_many_shards_needs_few_file_descriptors(tmp_path, small_bloc
         assert len(list(Path("/proc/self/fd").iterdir())) <= before + 2 * 15
 
 
+def test_a_shard_that_another_thread_has_let_go_is_read_all_the_same(tmp_path, small_blocks, monkeypatch):
+    monkeypatch.setattr(diln.corpus.assemble, "SHARD_BYTES", 1)
+    build(texts_source(many()), tmp_path / "corpus")
+    shards = Corpus.open(tmp_path / "corpus")._shards
+    let_go = shards._let_go
+
+    def meanwhile(number):
+        shards.mapped.pop(number, None)
+        let_go(number)
+
+    monkeypatch.setattr(shards, "_let_go", meanwhile)
+    assert len(shards[0].offsets) == len(shards[0].offsets) > 1
+
+
 def test_mapped_shards_leave_file_descriptors_to_others(monkeypatch):
     resource = pytest.importorskip("resource")
     for allowed, shards in ((64, 8), (256, 14), (1024, 59), (1 << 20, 256), (-1, 256)):

@@ -56,7 +56,7 @@ class Watched:
 def watched(browser: Any, *allowed: str, **options: Any) -> Iterator[Watched]:
     """A page that reaches only addresses that begin as allowed; ``options`` are those of ``new_context``."""
     context = browser.new_context(**options)
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(60_000)
     seen = Watched(context.new_page())
 
     def guard(route: Any) -> None:

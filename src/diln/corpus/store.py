@@ -193,12 +193,13 @@ class StoredShards(Sequence[Shard]):
         return len(self.files)
 
     def __getitem__(self, number: Any) -> Any:
-        if number not in self.mapped:
-            self.mapped[number] = self._map(number)
-            if len(self.mapped) > MAPPED_AT_ONCE:
-                del self.mapped[next(iter(self.mapped))]
+        shard = self.mapped.get(number)
+        if shard is None:
+            shard = self.mapped[number] = self._map(number)
+            for oldest in list(self.mapped)[:-MAPPED_AT_ONCE]:
+                self.mapped.pop(oldest, None)  # another thread may be at the same
         self._let_go(number)
-        return self.mapped[number]
+        return shard
 
     def _let_go(self, number: int) -> None:
         """Have the system forget the pages of a shard that was read before others: it has them at hand, or on disk."""

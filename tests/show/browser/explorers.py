@@ -36,7 +36,7 @@ def started(model: Path, *options: str) -> Iterator[Explorer]:
             yield Explorer(found.group(), model)
         finally:
             process.terminate()
-            process.wait(10)
+            process.wait(60)
 
 
 @contextmanager
@@ -59,11 +59,11 @@ def served(atlas: Any) -> Iterator[Explorer]:
         yield Explorer(address_of(sock))
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(60)
         sock.close()
 
 
-def until(page: Any, expression: str, seconds: float = 15) -> None:
+def until(page: Any, expression: str, seconds: float = 60) -> None:
     """Wait until an expression is true in the page; Playwright's own way is barred by our content security policy."""
     ends = time.monotonic() + seconds
     while not page.evaluate(expression):

@@ -104,7 +104,7 @@ def test_a_text_of_ones_own_is_read_at_once(looking):
     area.fill(TEXT + "One more word: trial.")
     until(page, "document.querySelector('.coloured').textContent.includes('One more word')")
     taken = re.search(r"[\d,]+", page.locator(".drop .note").inner_text()).group().replace(",", "")
-    assert int(taken) < 2000, "a page takes some 50 ms; machines under load are given time"
+    assert int(taken) < 10_000, "a page takes some 50 ms; machines under load are given time"
     assert "judge" not in page.url, "the text is nobody else's: it is not in the address"
 
 

@@ -35,7 +35,7 @@ def test_back_and_forward_go_through_what_was_chosen(looking):
 def test_a_link_shows_another_what_one_sees(looking):
     page = looking("view=documents&label=sport&topic=1&since=2023-06-01&until=2024-03-01").page
     assert page.locator(".chip").count() == 4
-    assert page.locator("select[aria-label=Label]").input_value() == "sport"
+    until(page, "document.querySelector('select[aria-label=Label]').value == 'sport'")
     settle(page)
     dates = page.locator(".results .doc-about").all_inner_texts()
     assert dates and all("2023-06-01" <= text[:10] <= "2024-03-01" for text in dates)
@@ -110,7 +110,7 @@ def test_the_search_box_finds_topics_words_and_documents(looking):
     page.keyboard.press("/")
     box = page.locator("#search")
     assert box.evaluate("node => node === document.activeElement")
-    page.keyboard.type("goal")
+    box.fill("goal")
     page.wait_for_selector("#found [role=option]")
     kinds = page.locator("#found .kind").all_inner_texts()
     assert {"word", "document", "documents"} <= set(kinds)
@@ -180,9 +180,10 @@ def test_zooming_in_brings_documents_with_their_titles(looking):
         with page.expect_response(lambda reply: "map/documents" in reply.url and "x0=" in reply.url):
             for _ in range(5):
                 page.mouse.wheel(0, -300)
-        page.wait_for_timeout(200)
-        if page.evaluate(titles):
-            return
+        for _ in range(20):
+            page.wait_for_timeout(100)
+            if page.evaluate(titles):
+                return
         page.get_by_role("button", name="Show all").click()
     raise AssertionError("no document bears its title, however deep one looks")
 

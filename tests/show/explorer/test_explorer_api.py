@@ -395,7 +395,7 @@ def test_cards_are_made_ahead_and_anew_after_a_change(own):
     topic = int(own.atlas.folding.shown[0])
 
     def ahead() -> dict:
-        for _ in range(400):
+        for _ in range(1200):
             if (topic, own.changes) in own.cards.known:
                 return own.cards.known[topic, own.changes]
             time.sleep(0.05)

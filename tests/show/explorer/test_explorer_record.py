@@ -110,6 +110,21 @@ def test_a_fit_that_was_killed_is_noticed(tmp_path):
     assert "ended" in training.note
 
 
+def test_a_fit_that_is_done_between_two_looks_is_done(tmp_path, monkeypatch):
+    record, training = Record(tmp_path / "m.training"), Training([], tmp_path / "m.training")
+    record.__enter__()
+    training.poll()
+    alone = training._left_alone
+
+    def ending() -> bool:
+        record.__exit__(None, None, None)
+        return alone()
+
+    monkeypatch.setattr(training, "_left_alone", ending)
+    training.poll()
+    assert (training.running, training.note) == (False, "")
+
+
 def test_a_record_removes_nothing_of_others(tmp_path):
     folder = tmp_path / "m.training"
     folder.mkdir()

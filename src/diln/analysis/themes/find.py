@@ -106,12 +106,13 @@ class Grouping:
         """All documents in these groups of topics; fine groups are made once, and joined."""
         n, most = int(group.max()) + 1, len(self._shown.ids)
         fine = min(FINE, most) if n <= FINE else most  # once for all numbers, and once more for all large ones
-        if self._fine is None or len(self._fine.mass) < fine:
+        known = self._fine  # which another thread may replace meanwhile
+        if known is None or len(known.mass) < fine:
             with threadpool_limits(1):
-                self._fine = document_groups(documents, self._shown, self._space, self._hierarchy, fine)
-        fine = len(self._fine.mass)
-        into = np.array([group[node.topics[0]] for node in self._hierarchy.groups(fine)], np.int64)
-        return self._fine.joined(into, n)
+                known = document_groups(documents, self._shown, self._space, self._hierarchy, fine)
+            self._fine = known
+        into = np.array([group[node.topics[0]] for node in self._hierarchy.groups(len(known.mass))], np.int64)
+        return known.joined(into, n)
 
     def _joint(self, group: Whole, of_docs: DocumentGroups | None) -> Floats:
         """Probabilities of theme and term (n, n_terms): of the themes' documents, or else of their topics.

@@ -41,9 +41,11 @@ class Kept(Generic[Value]):
                     return self.known[key]
             try:
                 value = find()
-            finally:
+            except BaseException:
                 self.looking.pop(key, None)
+                raise
             with self.lock:
+                self.looking.pop(key, None)
                 self.known[key] = value
                 while len(self.known) > self.most:
                     self.known.popitem(last=False)

@@ -15,6 +15,7 @@ from diln.show.explorer.settings import PORT
 
 TRIED = 20  # ports after the usual one
 BACKLOG = 2048
+BLOCK = 4096  # bytes of the standard input that are read at once
 SWITCH = 0.001  # seconds that a thread works on while others wait: answers that are kept are sent at once
 GRACE = 2  # seconds that requests under way have when the server is to end
 
@@ -74,7 +75,8 @@ def run(app: Callable[..., Any], sock: socket.socket, *, until_eof: bool = False
     sys.setswitchinterval(SWITCH)
 
     def wait() -> None:
-        sys.stdin.buffer.read()
+        while os.read(sys.stdin.fileno(), BLOCK):  # not by Python's buffer, whose lock must be free when it ends
+            pass
         server.should_exit = True
 
     if until_eof:

@@ -32,7 +32,7 @@ class Training:
     def told(self) -> dict[str, Any]:
         """All that is known, thinned if that is much."""
         self.poll()
-        rows = self.rows
+        rows = list(self.rows)
         step = -(-len(rows) // MOST) if rows else 1
         some = rows if step == 1 else [*rows[:-1:step], rows[-1]]
         return {"running": not self.ended, "total": len(rows), "rows": some, "latest": self.latest, "note": self.note}
@@ -56,12 +56,18 @@ class Training:
             except (OSError, StoreError):
                 self.running = directory.is_dir()
                 return
+        if not self._take_lines() and self.running and self._left_alone():
+            self._take_lines()  # what was said between the two looks, the last of which may be that it is done
+            if self.running:
+                self.running, self.note = False, "the fit was ended before it was done"
+
+    def _take_lines(self) -> bool:
+        """Take the lines that have come since; whether there are any."""
         data = self._rest + self._file.read()
         *lines, self._rest = data.split(b"\n")
         for line in lines:
             self._take(line)
-        if self.running and not lines and self._left_alone():
-            self.running, self.note = False, "the fit was ended before it was done"
+        return bool(lines)
 
     def _left_alone(self) -> bool:
         """Whether nobody writes any more, though nobody has said so."""

@@ -18,7 +18,7 @@ export function create(host, app) {
   const place = h("div", { class: "live-map" });
   host.replaceChildren(viewHead("Training"), head, place, grid);
   const panel = new Panel(grid, "Reading");
-  let rows = [], source = null, map = null, timer = 0;
+  let rows = [], total = 0, source = null, map = null, timer = 0; // of long fits `rows` are some of a total
 
   const draw = () => {
     timer = 0;
@@ -42,10 +42,11 @@ export function create(host, app) {
     }
   };
   const listen = () => {
-    source = new EventSource(address("training/events", { since: rows.length }));
+    source = new EventSource(address("training/events", { since: total }));
     source.addEventListener("progress", (event) => {
       const row = JSON.parse(event.data);
       rows.push(row);
+      total += 1;
       head.textContent = goingOn(row);
       soon();
     });
@@ -62,6 +63,7 @@ export function create(host, app) {
   };
   panel.show(() => get("training"), (found) => {
     rows = found.rows ?? [];
+    total = found.total ?? rows.length;
     head.textContent = told(found);
     if (rows.length || !found.running) draw();
     else grid.replaceChildren();

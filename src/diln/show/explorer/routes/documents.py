@@ -148,7 +148,7 @@ def matching(desk: Desk, chosen: Choice, q: str) -> np.ndarray[Any, Any] | None:
 
 def ordered(desk: Desk, chosen: Choice, q: str) -> tuple[Any, Any, Any]:
     """Rows of the selected documents in order, their shares of what is asked for, and the query, if there is one."""
-    chooser = desk.chooser
+    changes, chooser = desk.changes, desk.chooser  # in this order: an edit meanwhile must not keep what was before it
     if chosen.theme is not None:
         desk.themes(chosen.n_themes)
     of = chooser.chosen(chosen)
@@ -162,7 +162,7 @@ def ordered(desk: Desk, chosen: Choice, q: str) -> tuple[Any, Any, Any]:
         if state["state"] == "off":
             raise Refused(400, state["note"])
         raise Refused(503, f"search is being prepared, {state['progress']:.0%} done", Retry_After="2")
-    hits = search.find(q, None if chosen.everything else of.mask(chooser.n_docs), (chosen, desk.changes))
+    hits = search.find(q, None if chosen.everything else of.mask(chooser.n_docs), (chosen, changes))
     if of.shares is None:
         return hits.rows, None, hits.query
     known = np.zeros(chooser.n_docs, np.float32)
