@@ -17,7 +17,7 @@ The groups: themes (with documents); the largest share of these themes; themes o
 spherical k-means of documents' locations; k-means of topics' locations weighted by share, by largest share; k-means of
 LSI with 100 dimensions of TF-IDF; the largest topic of DILN and LDA with as many topics, fitted with the defaults for
 that number. Of more than 20,000 documents, k-means is run on 20,000 that are spread evenly, and the others go to the
-nearest mean; models of few topics are learned online, and only of 5 and 12 topics.
+nearest mean; models of few topics are learned online.
 """
 
 import argparse
@@ -91,10 +91,9 @@ def largest(theta: NDArray[np.floating], group: Any) -> Groups:
 
 def small_models(corpus: Corpus, seed: int, sizes: list[int]) -> Iterator[tuple[str, int, Groups]]:
     """Groups of the documents by models of few topics."""
-    many = len(corpus) > MOST
-    learning: Any = {"learning_method": "online"} if many else {}
+    learning: Any = {"learning_method": "online"} if len(corpus) > MOST else {}
     for kind in (DILN, LDA):
-        for n in SIZES if many else sizes:
+        for n in sizes:
             theta = kind(n, random_state=seed, **learning).fit_transform(corpus.counts)
             yield f"{kind.__name__}(n)", n, theta.argmax(axis=1)
 

@@ -208,8 +208,8 @@ def test_a_stream_too_long_for_a_chain_is_seen_to_its_end(monkeypatch):
 def test_the_topics_prior_of_a_stream_is_that_of_a_chain_unless_it_learns_online():
     for learning in ("auto", "online"):
         stream = small(LDA, learning_method=learning, n_components=50).partial_fit(COUNTS).partial_fit(COUNTS)
-        assert stream.fitted_.posterior.prior == prior_of(50, online=learning == "online")
-    assert prior_of(50) < prior_of(50, online=True)
+        assert stream.fitted_.posterior.prior == prior_of(50, "online" if learning == "online" else "batch")
+    assert prior_of(50) < prior_of(50, "online")
 
 
 def test_counts_that_sampling_cannot_draw_one_by_one_are_refused_at_every_door():

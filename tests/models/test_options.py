@@ -67,7 +67,7 @@ def test_the_numbers_in_descriptions_are_those_of_the_code():
     grown = sum(sweeps for _, sweeps in p.STAGES) + p.GROWN_SWEEPS
     told = {
         "n_components": (f"{sampling.FEWEST} to {sampling.MOST}", p.VARIATIONAL_TOPICS),
-        "topic_word_prior": (p.MANY_PRIOR, p.MANY, p.SHARPENING, p.WIDEST_PRIOR, p.ONLINE_TIMES),
+        "topic_word_prior": (p.MANY_PRIOR, p.MANY, p.SHARPENING, p.WIDEST_PRIOR, p.TIMES["grow"], p.TIMES["online"]),
         "learning_method": (f"{choice.GROWN:,}", *(f"{size:,}" for size, _ in p.STAGES), choice.IN_MEMORY // 10**6),
         "max_iter": (p.SWEEPS, p.MANY, p.SHORTENING, p.LEAST_SWEEPS, p.MOST_SWEEPS, grown, p.PASSES),
     }

@@ -134,9 +134,12 @@ def test_auto_starts_with_more_topics_the_more_tokens_there_are():
 
 
 def test_the_prior_of_terms_and_the_number_of_sweeps_follow_the_number_of_topics(small):
-    for size, prior, online, sweeps in ((10, 0.1984, 0.2, 250), (400, 0.015, 0.0375, 150), (800, 0.00923, 0.0231, 99)):
+    for size, prior, grown, online, sweeps in (
+        (10, 0.1984, 0.2, 0.2, 250), (400, 0.015, 0.03, 0.0375, 150), (800, 0.00923, 0.01846, 0.0231, 99)
+    ):  # fmt: skip
         given = parameters.parameters_of("DILN", {"n_components": size})
         assert given.topic_prior("batch", size) == pytest.approx(prior, rel=1e-2)
+        assert given.topic_prior("grow", size) == pytest.approx(grown, rel=1e-2)
         assert given.topic_prior("online", size) == pytest.approx(online, rel=1e-2)
         assert sampling.planned(given, "batch", 10**6).max_iter == sweeps
     assert parameters.prior_of(1) == parameters.WIDEST_PRIOR

@@ -212,8 +212,8 @@ class ModelOptions:
         None,
         'Prior of a topic\'s terms: smaller values give sharper topics. Sampling can learn it ("auto").',
         "It is gamma_0, the parameter of a symmetric Dirichlet distribution. The default of sampling follows the "
-        "number of topics that a fit starts with: 0.015 (400 / topics)^0.7, at most 0.2, and 2.5 times as much with "
-        'learning_method="online".',
+        "number of topics that a fit starts with: 0.015 (400 / topics)^0.7, at most 0.2; 2.0 times as much with "
+        'learning_method="grow", 2.5 times with "online".',
         default=("by the number of topics", "0.1"),
         by_inference=(None, 0.1),
         least=SMALL,
