@@ -24,7 +24,7 @@ from peers.watch import State, Watch
 
 ROOT = Path(__file__).parents[1]
 TOOLS = [
-    "DILN", "tomotopy LDA 50", "topica LDA 50", "DILN 50", "scikit-learn LDA 50", "gensim LDA 50", "lda 50",
+    "DILN", "tomotopy LDA 50", "topica LDA 50", "DILN 50", "DILN 1/2", "scikit-learn LDA 50", "gensim LDA 50", "lda 50",
     "gensim HDP", "tomotopy HDP", "tomotopy CTM 50", "topica warp 100", "topica CTM 100", "topica HDP",
 ]  # fmt: skip
 

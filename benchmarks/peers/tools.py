@@ -39,13 +39,14 @@ def chunk_size(counts: csr_array) -> int:
 
 def ours(folder: Path, watch: Watch, seed: int, eta: float, model: str, share: float = 1.0, **told: Any) -> OursOwn:
     import diln
+    from diln.models.choice import chosen
     from diln.models.parameters import parameters_of
     from diln.models.sampling import planned
 
     train = diln.Corpus.open(folder / "train")
     if share < 1:
         known = parameters_of(model, told)
-        plan = planned(known, known.method(len(train), train.n_tokens), train.n_tokens)
+        plan = planned(known, chosen(known, len(train), train.n_tokens).method, train.n_tokens)
         told["max_iter"] = round(share * plan.max_iter)
     watch.start()
     fitted = getattr(diln, model)(random_state=seed, n_jobs=watch.threads, **told).fit(train)

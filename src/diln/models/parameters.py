@@ -41,8 +41,8 @@ def prior_of(n_topics: int, method: str = "batch") -> float:
     """gamma_0 that suits so many topics: the fewer there are, the more terms each has to have room for.
 
     0.015 (400 / n_topics)^0.7, at most 0.2: within 1.5% of the least perplexity of validation documents among half,
-    once and twice as much, from 10 to 800 topics, on five corpora in batch. With "grow" it is twice and online 2.5 times
-    as much: their chains start on a part of the documents, and have few sweeps over all of them.
+    once and twice as much, from 10 to 800 topics, on five corpora in batch. With "grow" it is twice and online 2.5
+    times as much: their chains start on a part of the documents, and have few sweeps over all of them.
     """
     return min(WIDEST_PRIOR, TIMES[method] * MANY_PRIOR * float((MANY / n_topics) ** SHARPENING))
 
