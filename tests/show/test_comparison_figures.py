@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from IPython.core.formatters import DisplayFormatter
 from views import LEVELS, VIEWS, table_view
 
 from diln.show.comparison import DASHES, FIGURES, draw
@@ -18,6 +19,15 @@ def test_every_study_has_a_figure_that_is_800_pixels_wide(name, tmp_path):
     header = png.read_bytes()[:24]
     assert header[:8] == b"\x89PNG\r\n\x1a\n"
     assert int.from_bytes(header[16:20]) == 800
+
+
+@pytest.mark.parametrize("name", sorted(VIEWS))
+def test_a_notebook_shows_the_figure_of_a_study_as_a_picture(name):
+    with style():
+        figure = FIGURES[name](VIEWS[name]())
+    data, metadata = DisplayFormatter().format(figure)
+    assert data["image/png"].startswith(b"\x89PNG")
+    assert metadata["image/png"]["width"] == 800
 
 
 def test_the_same_view_gives_the_same_bytes(tmp_path):

@@ -12,6 +12,7 @@ import handmade
 import newsroom
 import numpy as np
 import pytest
+from IPython.core.formatters import DisplayFormatter
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import QuadMesh
 from matplotlib.text import Text
@@ -100,6 +101,17 @@ def test_models_of_any_size_have_every_figure(name, n_topics):
     assert_whole(figure)
     if n_topics == 250 and name not in ("usage", "themes"):
         assert re.search(r"Showing \d+ of [\d,]+ ", told(figure))
+
+
+def test_a_notebook_shows_a_figure_as_a_picture():
+    """Without %matplotlib inline and without pyplot, which would tell IPython how."""
+    figure = drawn("words", newsroom.atlas(), top=3, width=4.0)
+    data, metadata = DisplayFormatter().format(figure)
+    header = data["image/png"][:24]
+    assert header[:8] == b"\x89PNG\r\n\x1a\n"
+    assert int.from_bytes(header[16:20]) == 800
+    assert metadata["image/png"] == {"width": 400, "height": round(100 * figure.get_size_inches()[1])}
+    assert figure.dpi == drawn("words", newsroom.atlas(), top=3, width=4.0).dpi  # and leaves it as it was
 
 
 def test_words_of_the_largest_topics_are_there_with_a_bar_each():

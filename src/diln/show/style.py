@@ -72,9 +72,18 @@ def fonts() -> list[str]:
     return ["DejaVu Sans", *(name for name in OTHER_LETTERS if name in there)]
 
 
+class NotebookFigure(Figure):
+    """A figure that notebooks show: matplotlib tells them how to only where pyplot, which we do not use, is set up."""
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        """Return the picture in twice the pixels, for sharp screens, and the size it is shown in."""
+        width, height = (round(DPI * inches) for inches in self.get_size_inches())
+        return figure_bytes(self, "png", 2 * DPI), {"width": width, "height": height}
+
+
 def new_figure(height: float, rows: int = 1, columns: int = 1, **settings: Any) -> tuple[Figure, Any]:
     """A figure with axes (rows, columns); it belongs to no window."""
-    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    figure = NotebookFigure(figsize=(WIDTH, height), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **settings)
 
 

@@ -11,7 +11,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextToPath
 
 from diln.models.checks import check_number
-from diln.show.style import GREY, INK, WIDTH, fonts, quiet, style
+from diln.show.style import GREY, INK, WIDTH, NotebookFigure, fonts, quiet, style
 
 P = ParamSpec("P")
 
@@ -43,7 +43,7 @@ class Sheet:
 
     def __init__(self, width: float, height: float, title: str = "") -> None:
         self.width, self.height = width, height
-        self.figure = Figure(figsize=(width, height))
+        self.figure = NotebookFigure(figsize=(width, height))
         if title:
             shown = shortened(title, width - 2 * MARGIN, TITLE, "bold")
             self.text(MARGIN, MARGIN, shown, size=TITLE, weight="bold", va="top")
