@@ -240,11 +240,11 @@ class Atlas:
         check_whole("n", n, 1)
         return Records(self._lifts.beside(self._chosen.known(topic), -1, unsure=unsure)[:n])
 
-    def matrix(self, n: int | None = None) -> PairMatrix:
+    def matrix(self, n: int | None = None, n_themes: NumberOfThemes = "auto") -> PairMatrix:
         """How all pairs of the largest ``n`` topics go together; topics of a theme are next to each other."""
         if n is not None:
             check_whole("n", n, 1, ", or None for all")
-        found, large = self.themes(), set(self.folding.shown[:n].tolist())
+        found, large = self.themes(n_themes), set(self.folding.shown[:n].tolist())
         order = sorted((one for one in found.tree.order if one in large), key=found.topic_theme.__getitem__)
         return pair_matrix(self._lifts, order, found.topic_theme)
 

@@ -84,7 +84,8 @@ def made(n: int, n_themes: int = 6) -> dict[str, Any]:
     lift = np.where(home[:, None] == home[None], 0.8, -0.5) + 0.4 * rng.normal(size=(n, n))
     lift = (lift + lift.T) / 2 * (1 - np.eye(n))
     return {
-        "topics": topics, "themes": {"n": n_themes, "auto": True, "themes": themes, "topic_theme": {}},
+        "topics": topics,
+        "themes": {"n": n_themes, "auto": True, "themes": themes, "topic_theme": dict(enumerate(home.tolist()))},
         "map": {"points": [{"id": at, "x": float(x[at]), "y": float(y[at])} for at in range(n)], "themes": [],
                 "origin": [0.0, 0.0], "explained": 0.4, "note": ""},
         "pairs": _pairs(lift), "trends": _trends(topics[:9], rng), "groups": _groups(topics[:5], rng),

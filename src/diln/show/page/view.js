@@ -82,10 +82,10 @@ export function openStage(host, { kind, height, draw, key, focus }) {
   return stage;
 }
 
-// Topics by id, with a theme each; topics without one get null.
+// Topics by id, with a theme each: that of `themes` where these are given, whose number the reader chooses; null for none.
 export function topicsById(topics, themes) {
-  const home = themes && themes.topic_theme ? themes.topic_theme : {};
-  return new Map((topics ?? []).map((topic) => [topic.id, { ...topic, theme: topic.theme ?? home[topic.id] ?? null }]));
+  const home = themes?.topic_theme;
+  return new Map((topics ?? []).map((topic) => [topic.id, { ...topic, theme: (home ? home[topic.id] : topic.theme) ?? null }]));
 }
 
 export const themeList = (themes) => (Array.isArray(themes) ? themes : (themes && themes.themes) || []);

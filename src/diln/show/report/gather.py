@@ -50,7 +50,7 @@ def gather(atlas: Atlas, wanted: Wanted, tell: Tell = lambda what, done, total: 
         "themes": themes and _without_tree(themes),
         "map": _if_any(atlas.map, wanted.themes),
         "pairs": pairs and _strongest(pairs),
-        "matrix": _matrix(atlas, themes),
+        "matrix": _matrix(atlas, wanted.themes) if topics else None,
         "documents": _if_any(_documents_on_map, atlas, wanted, themes),
     }
     for by, n in (("theme", 0 if themes is None else themes.n), ("topic", len(topics))):
@@ -93,20 +93,13 @@ def _strongest(pairs: Correlations) -> Content:
             "n_pairs": pairs.n_pairs, "n_sure": pairs.n_sure}  # fmt: skip
 
 
-def _matrix(atlas: Atlas, themes: Themes | None) -> Content | None:
+def _matrix(atlas: Atlas, n_themes: int | Literal["auto"]) -> Content | None:
     """The matrix of the largest topics, those of a theme next to each other."""
-    found = _if_any(atlas.matrix, IN_MATRIX)
-    if found is None or themes is None:
+    found = _if_any(atlas.matrix, IN_MATRIX, n_themes)
+    if found is None:
         return None
-    home = [themes.topic_theme.get(topic, -1) for topic in found.order]
-    order = np.argsort(home, kind="stable")
-    sure = None if found.sure is None else np.asarray(found.sure)[np.ix_(order, order)].astype(int)
-    return {
-        "order": [found.order[at] for at in order],
-        "log_lift": np.asarray(found.log_lift)[np.ix_(order, order)].round(3),
-        "sure": sure,
-        "themes": [home[at] for at in order],
-    }
+    sure = None if found.sure is None else np.asarray(found.sure).astype(int)
+    return {"order": found.order, "log_lift": np.asarray(found.log_lift).round(3), "sure": sure, "themes": found.themes}
 
 
 def _documents_on_map(atlas: Atlas, wanted: Wanted, themes: Themes | None) -> Content | None:

@@ -6,7 +6,7 @@ import { day } from "app/format.js";
 export function filters(state) {
   return {
     q: [state.q, state.word].filter(Boolean).join(" "), topic: state.topic, other: state.other, theme: state.theme,
-    n_themes: state.theme === null ? null : state.themes, label: state.label, since: state.since, until: state.until,
+    n_themes: state.themes, label: state.label, since: state.since, until: state.until,
   };
 }
 

@@ -15,7 +15,7 @@ const restricting = (state) => ({ ...filters(state), topic: null, other: null, t
 
 /** Points of documents: places and themes as they come from the server. */
 async function points(state) {
-  const { buffer, total } = await bytes("map/documents", { ...restricting(state), n_themes: state.themes, n: POINTS });
+  const { buffer, total } = await bytes("map/documents", { ...restricting(state), n: POINTS });
   return { ...unpack(buffer), total };
 }
 

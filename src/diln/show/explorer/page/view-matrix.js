@@ -19,7 +19,8 @@ export function create(host, app) {
   const view = frame(host, app, {
     title: "Matrix",
     controls: total > SIZES[0] ? [choice("Largest topics", sizes.map((one) => [String(one), String(one)]), String(size), take)] : [],
-    load: async () => (app.book.has("pairs") && total > 1 ? get("matrix", { n: Math.max(2, size) }) : null),
+    key: (state) => [state.themes],
+    load: async (state) => (app.book.has("pairs") && total > 1 ? get("matrix", { n: Math.max(2, size), n_themes: state.themes }) : null),
     make(inner, matrix) {
       if (matrix === null) return inner.append(empty(nothing(app))), null;
       return createMatrix(inner, { matrix, topics: app.book.topics, themes: app.book.themes }, { onSelect: select(app) });

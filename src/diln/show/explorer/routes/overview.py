@@ -101,8 +101,8 @@ def router(desk: Desk) -> APIRouter:
     @routes.get(
         "/matrix", summary="How topics go together, all with all, ordered by theme", responses=gives(PairMatrix)
     )
-    def matrix(n: Annotated[int, Query(ge=2, le=800)] = 100) -> Json:
-        return said(desk.atlas.matrix(n))
+    def matrix(n: Annotated[int, Query(ge=2, le=800)] = 100, n_themes_: ThemeNumber = "auto") -> Json:
+        return said(desk.atlas.matrix(n, n_themes(n_themes_)))
 
     @routes.get("/trends", summary="Topics or themes over time", responses=gives(Trends, Series))
     def trends(
