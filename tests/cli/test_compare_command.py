@@ -63,6 +63,15 @@ def test_the_same_command_reads_what_is_there_and_says_it_as_json(compared, shel
     assert done.err == ""
 
 
+def test_models_can_be_judged_by_draws_as_the_paper_does(compared, shelf, tmp_path):
+    told = ("--model", "hdp", "--prior", 0.1, "--seeds", 1, "--max-iter", 4, "-j1", "--inference", "variational")
+    done = diln("compare", shelf / "corpus", "-o", tmp_path / "out", *told, "--draws", 3)
+    assert done.code == 0, done.err
+    assert "judged by 3 draws;" in (tmp_path / "out" / "table.md").read_text("utf-8")
+    assert json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))["settings"]["n_draws"] == 3
+    assert "judged by the expected topics and proportions;" in (compared[0] / "table.md").read_text("utf-8")
+
+
 def test_texts_can_be_compared_on_without_a_corpus(shelf, tmp_path):
     done = diln("compare", shelf / "texts.jsonl", "-o", tmp_path / "out", *QUICK[:2], *QUICK[6:], "--seeds", 1, "-q")
     assert done.code == 0, done.err
@@ -95,6 +104,9 @@ def test_without_matplotlib_there_are_tables_and_a_note(compared, shelf, monkeyp
         (("--prior", "-1"), "prior is -1.0; give a number above 0"),
         (("--study", "nothing"), "'nothing' is not one of"),
         (("--topics", "0"), "greater than or equal to 1"),
+        (("--draws", "0"), "greater than or equal to 1"),
+        (("--draws", "3", "--study", "steps"), "mini-batches by sampling keep no states"),
+        (("--draws", "3", "--study", "time"), "mini-batches by sampling keep no states"),
     ],
 )
 def test_bad_options_are_said_before_any_work(words, message, shelf, tmp_path):

@@ -88,6 +88,7 @@ def test_all_models_are_compared_unless_told_otherwise(corpus):
         ({"topics": (0,)}, "topics is 0"),
         ({"seeds": 0}, "seeds is 0"),
         ({"max_iter": 0}, "max_iter is 0"),
+        ({"n_draws": 0}, "n_draws is 0"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused_before_any_work(corpus, given, message):

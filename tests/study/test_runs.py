@@ -16,7 +16,10 @@ import pytest
 import diln
 from diln.corpus import Corpus
 from diln.corpus.splits import completion_rows
+from diln.engine.threads import Threads
 from diln.errors import DilnError, SourceError, StoreError, WorkerError
+from diln.inference.variational.documents import Limits
+from diln.models.counts import as_rows
 from diln.models.fitted import Fitted
 from diln.simulate import diln_corpus
 from diln.study import STUDIES, Comparison, ResultsFolder, comparison, settings_for
@@ -377,6 +380,65 @@ def curves(corpus, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("curves") / "comparison"
     compared(corpus, folder, "prior", "steps", "time", "pass", models=("DILN", "LDA"), priors=(0.1, 0.3))
     return folder
+
+
+def log_probabilities(topics, proportions, counts):
+    """ln p of each document's counts: sum_w x_w ln sum_k theta_k eta_kw."""
+    p = proportions.astype(np.float64) @ topics.astype(np.float64).T
+    return (counts.toarray() * np.log(p)).sum(axis=1)
+
+
+def variational_draws(fitted, observed, number):
+    """Topics and proportions drawn from q: Dirichlet topics, gamma weights times the documents' gates."""
+    posterior, rng = fitted.posterior, np.random.default_rng([fitted.seed, 2])
+    limits = Limits(fitted.parameters.document_steps, fitted.parameters.mean_change_tol)
+    with Threads(1) as threads:
+        documents = posterior.first_beliefs(observed, limits, threads)
+    lam, a = posterior.statistics.astype(np.float64) + posterior.prior, posterior.weights.a0 + documents.tokens
+    gate = np.ones(a.shape)
+    if fitted.kind == "DILN":
+        psi = documents.locations @ posterior.weights.locations.T + documents.intercepts[:, None]
+        gate = 1 / (1 + np.exp(-psi))
+    for _ in range(number):
+        eta, z = rng.standard_gamma(lam), rng.standard_gamma(a) * gate
+        yield eta / eta.sum(axis=0), z / z.sum(axis=1, keepdims=True)
+
+
+def sampled_states(fitted, observed, number):
+    """Expected topics and proportions of each of the last states."""
+    limits = fitted.parameters.document_steps, fitted.parameters.mean_change_tol
+    assert len(fitted.posterior.states) == number
+    with Threads(1) as threads:
+        for state in fitted.posterior.fold_ins(*limits, number):
+            yield state.topics, state.infer(observed, threads).proportions
+
+
+@pytest.mark.parametrize(("inference", "drawn"), [("variational", variational_draws), ("sampling", sampled_states)])
+def test_draws_judge_by_the_mean_probability_of_each_document(inference, drawn, corpus, tmp_path):
+    given = {"models": ("DILN", "HDP"), "priors": (0.1, 0.3), "seeds": 1, "max_iter": 6, "n_draws": 3}
+    made = compared(corpus, tmp_path / "out", inference=inference, **given)
+    parts = corpus.completion(0)
+    for model in given["models"]:
+        (run,) = (run for run in STUDIES["table"].then(made.settings, made.folder) if run.model == model)
+        fitted = made.folder.load(run)
+        draws = drawn(fitted, as_rows(parts.observed), 3)
+        each = [log_probabilities(*draw, parts.held_out) for draw in draws]
+        np.testing.assert_allclose(
+            made.folder.read(run)["log_likelihood"], np.log(np.mean(np.exp(each), axis=0)), rtol=1e-4
+        )
+    told = [json.loads(path.read_text("utf-8"))["run"] for path in (tmp_path / "out" / "runs").iterdir()]
+    assert {run["documents"]: run["n_draws"] for run in told} == {"validation": 3, "test": 3}
+
+
+def test_streams_can_be_judged_by_draws(corpus, tmp_path):
+    given = {"models": ("LDA",), "topics": (3,), "inference": "variational"}
+    curves = []
+    for n_draws in (None, 2):
+        compared(corpus, tmp_path / str(n_draws), "time", n_draws=n_draws, **given)
+        curves.append(results(tmp_path / str(n_draws), "time.json")["time"]["curves"])
+    for plug_in, drawn in zip(*curves, strict=True):
+        assert len(plug_in["perplexity"]) == len(drawn["perplexity"])
+        assert not set(plug_in["perplexity"]) & set(drawn["perplexity"])
 
 
 def test_priors_have_a_mean_over_five_splits(curves):

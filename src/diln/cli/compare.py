@@ -118,6 +118,17 @@ def compare_command(  # a parameter for each option
     inference: Annotated[
         Inference, typer.Option("--inference", help="How models are fitted.", rich_help_panel=TRIED)
     ] = Inference.sampling,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            "--draws",
+            min=1,
+            help="Judge by the mean probability of each document over this many draws from the posterior, as in the "
+            "paper (sampling: over the last states, at most this many).",
+            show_default="by the expected topics and proportions",
+            rich_help_panel=COMPARED,
+        ),
+    ] = None,
     passes: Annotated[
         int | None,
         typer.Option(
@@ -151,6 +162,7 @@ def compare_command(  # a parameter for each option
         settings = settings_for(
             corpus, models=tuple(name.upper() for name in model or ()), topics=tuple(topics or ()),
             priors=tuple(prior or ()), seeds=seeds, splits=splits, inference=inference.value, max_iter=passes,
+            n_draws=draws,
         )  # fmt: skip
         names = dict.fromkeys(one.value for one in study or [StudyName.table])
         comparison = Comparison(corpus, settings, ResultsFolder(output), tuple(STUDIES[name] for name in names))

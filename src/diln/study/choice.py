@@ -11,8 +11,8 @@ ASKED = {"n_components": "--topics", "topic_word_prior": "--prior"}
 
 def trials(settings: Settings, model: str, split: int, prior: float | None = None) -> list[Run]:
     """A run for everything that a model is tried with, or for that with this prior; none if there is no choice."""
-    tried = _candidates(settings, model, prior)
-    return [run_of("choose", model, values, split) for values in tried] if len(tried) > 1 else []
+    tried, draws = _candidates(settings, model, prior), settings.n_draws
+    return [run_of("choose", model, values, split, n_draws=draws) for values in tried] if len(tried) > 1 else []
 
 
 def choose(

@@ -119,8 +119,8 @@ class Comparison:
         """The documents and settings in one sentence."""
         corpus, settings = self.corpus, self.settings
         return (
-            f"{len(corpus):,} documents of {corpus.n_terms:,} terms and {corpus.n_tokens:,} tokens; "
-            f"inference: {settings.inference}; seeds: {settings.seeds}; splits: {settings.splits}."
+            f"{len(corpus):,} documents of {corpus.n_terms:,} terms and {corpus.n_tokens:,} tokens; inference: "
+            f"{settings.inference}; judged by {settings.judge}; seeds: {settings.seeds}; splits: {settings.splits}."
         )
 
     def described(self, name: str, view: View) -> dict[str, Any]:

@@ -174,7 +174,8 @@ class Prior(Study):
         return list(product(range(n_splits(settings)), settings.models, settings.priors))
 
     def _run(self, settings: Settings, folder: ResultsFolder, split: int, model: str, prior: float) -> Run:
-        return run_of("fit", model, choose(settings, folder, model, split, prior), split)
+        values = choose(settings, folder, model, split, prior)
+        return run_of("fit", model, values, split, n_draws=settings.n_draws)
 
 
 def n_splits(settings: Settings) -> int:
@@ -231,7 +232,7 @@ class Time(Study):
         to_the_end = {"tol": 0.0} if settings.inference == "variational" else {}  # which converges after few passes
         model = followed(settings)
         values = settings.values(model, _size(settings, model), None, learning_method="batch", **to_the_end)
-        return [run_of("fit", model, {**values, "max_iter": passes}, 0) for passes in PASSES]
+        return [run_of("fit", model, {**values, "max_iter": n}, 0, n_draws=settings.n_draws) for n in PASSES]
 
 
 class Pass(Study):
@@ -261,8 +262,14 @@ class Pass(Study):
 
 def stream(way: Any, settings: Settings, model: str, **others: Any) -> Run:
     """A run along a stream, with the model's own prior; a model that needs one gets a middling number of topics."""
+    judged = None if way == "pass" else settings.n_draws
+    if judged is not None and settings.inference == "sampling":
+        raise ValueError(
+            "mini-batches by sampling keep no states, which the studies steps and time would be judged by; use "
+            "variational inference, or no n_draws (--draws)"
+        )
     values = settings.values(model, _size(settings, model), None, **{"max_iter": None, **others})
-    return run_of(way, model, values, 0)
+    return run_of(way, model, values, 0, n_draws=judged)
 
 
 def _size(settings: Settings, model: str) -> int | None:

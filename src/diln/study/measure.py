@@ -122,7 +122,7 @@ def _fitted(context: RunContext, run: Run, check: StopCheck) -> tuple[Fitted, di
     begun = time.thread_time()
     fitted = fit(parameters, CorpusRows(parts.train), parts.train.vocabulary, check)
     seconds = time.thread_time() - begun
-    completed = complete(fitted, parts.observed, parts.held_out)
+    completed = complete(fitted, parts.observed, parts.held_out, n_draws=run.n_draws)
     return fitted, {
         "perplexity": completed.perplexity, "standard_error": completed.standard_error,
         "topics": fitted.posterior.n_topics, "topics_in_use": fitted.n_topics, "alpha": fitted.alpha,
@@ -143,7 +143,7 @@ def restored(result: dict[str, Any]) -> Completed:
 
 def _stream(context: RunContext, run: Run, check: StopCheck) -> dict[str, Any]:
     compiled(run.model, _parameters(run).inference)
-    return along_a_stream(_parameters(run), context.parts(run), run.seed, check.look)
+    return along_a_stream(_parameters(run), context.parts(run), run.seed, check.look, run.n_draws)
 
 
 def _pass(context: RunContext, run: Run, check: StopCheck) -> dict[str, Any]:
@@ -156,7 +156,9 @@ WAYS: dict[str, Callable[[RunContext, Run, StopCheck], dict[str, Any]]] = {
 
 
 def _parameters(run: Run) -> Parameters:
-    return checked(run.model, {**run.parameters, "random_state": run.seed})
+    parameters = checked(run.model, {**run.parameters, "random_state": run.seed})
+    judged_by_states = run.n_draws is not None and parameters.inference == "sampling"
+    return parameters.but(keep_states=run.n_draws) if judged_by_states else parameters
 
 
 @cache

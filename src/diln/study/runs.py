@@ -21,7 +21,8 @@ class Run:
 
     ``way`` says which documents judge it and what is kept: "choose" completes validation documents; "fit" completes
     test documents; "model" does, measures the topics too and keeps the model; "stream" learns from mini-batches and
-    completes some test documents on the way; "pass" keeps what becomes of the model on the way.
+    completes some test documents on the way; "pass" keeps what becomes of the model on the way. ``n_draws`` is over how
+    many draws from the posterior the documents' probability is averaged; None if not over draws.
     """
 
     way: Way
@@ -29,6 +30,7 @@ class Run:
     values: tuple[tuple[str, Any], ...]
     split: int
     seed: int
+    n_draws: int | None = None
 
     @property
     def validation(self) -> bool:
@@ -44,7 +46,8 @@ class Run:
     def name(self) -> str:
         """A readable name that no other run has."""
         told = [f"{SHORT.get(name, name)}{value}" for name, value in self.values]
-        return "-".join([self.way, self.model.lower(), f"split{self.split}", f"seed{self.seed}", *told])
+        judged = [] if self.n_draws is None else [f"draws{self.n_draws}"]
+        return "-".join([self.way, self.model.lower(), f"split{self.split}", f"seed{self.seed}", *told, *judged])
 
     @property
     def label(self) -> str:
@@ -60,11 +63,11 @@ class Run:
         """As plain values."""
         return {
             "way": self.way, "model": self.model, "parameters": self.parameters, "split": self.split,
-            "seed": self.seed, "documents": "validation" if self.validation else "test",
+            "seed": self.seed, "n_draws": self.n_draws, "documents": "validation" if self.validation else "test",
         }  # fmt: skip
 
 
-def run_of(way: Way, model: str, values: Values, split: int, seed: int = 0) -> Run:
+def run_of(way: Way, model: str, values: Values, split: int, seed: int = 0, n_draws: int | None = None) -> Run:
     """A run; parameters that are None are left to the model."""
     told = tuple((name, value) for name, value in values.items() if value is not None)
-    return Run(way, model, told, split, seed)
+    return Run(way, model, told, split, seed, n_draws)

@@ -17,6 +17,7 @@ TOPICS = (50, 100, 200)  # tried where a model needs a number
 FEWEST_TOPICS = 4
 FEWEST_DOCUMENTS = 9  # of which one is for testing and one for validation
 ENOUGH_TOKENS = 250_000  # for that many topics; a corpus with fewer is tried with fewer
+MOST_DRAWS = 10_000  # states that a chain keeps
 PRIORS = {"sampling": (0.015, 0.04, 0.1), "variational": (0.05, 0.1, 0.25)}  # default gamma_0
 
 
@@ -40,6 +41,9 @@ class Settings:
         "sampling" or "variational".
     max_iter : int or None
         Maximum number of sweeps or passes of a fit; None uses the default of each model.
+    n_draws : int or None
+        Number of draws from the posterior that a document's probability is averaged over; None uses the expected topics
+        and proportions.
     n_docs : int
         Number of documents in the corpus.
     n_train : int
@@ -53,6 +57,7 @@ class Settings:
     splits: int
     inference: str
     max_iter: int | None
+    n_draws: int | None
     n_docs: int
     n_train: int
 
@@ -66,6 +71,13 @@ class Settings:
         learned = {"doc_topic_prior": "auto"} if "doc_topic_prior" in defaults(model) else {}
         given = {"n_components": topics, "topic_word_prior": prior, "inference": self.inference, **learned}
         return {**given, "max_iter": self.max_iter, **others}
+
+    @property
+    def judge(self) -> str:
+        """What models are judged by, in words."""
+        if self.n_draws is None:
+            return "the expected topics and proportions"
+        return f"the last {self.n_draws:,} states" if self.inference == "sampling" else f"{self.n_draws:,} draws"
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -87,6 +99,7 @@ def settings_for(  # long by its description
     splits: int = 1,
     inference: str = "sampling",
     max_iter: int | None = None,
+    n_draws: int | None = None,
 ) -> Settings:
     """Settings for a corpus: your choices, checked, and defaults that suit its size.
 
@@ -110,6 +123,10 @@ def settings_for(  # long by its description
         How all models are fitted.
     max_iter : int, optional
         Maximum number of sweeps or passes of a fit. Default: that of each model.
+    n_draws : int, optional
+        Judge models by the probability of each document averaged over this many draws from the posterior, as in the
+        paper. With sampling the draws are the last states that are averaged, at most this many. Default: judge by the
+        expected topics and proportions.
 
     Returns
     -------
@@ -127,6 +144,8 @@ def settings_for(  # long by its description
         check_number("prior", prior)
     if max_iter is not None:
         check_whole("max_iter", max_iter, 1)
+    if n_draws is not None:
+        check_whole("n_draws", n_draws, 1, most=MOST_DRAWS)
     if len(corpus) < FEWEST_DOCUMENTS:
         raise SourceError(
             f"comparing models takes at least {FEWEST_DOCUMENTS} documents, and the corpus has {len(corpus)}; give more"
@@ -139,6 +158,7 @@ def settings_for(  # long by its description
         splits=int(splits),
         inference=inference,
         max_iter=None if max_iter is None else int(max_iter),
+        n_draws=None if n_draws is None else int(n_draws),
         n_docs=len(corpus),
         n_train=len(completion_rows(len(corpus), 0)[0]),
     )

@@ -83,7 +83,7 @@ class Stream:
 
 
 def along_a_stream(
-    parameters: Parameters, parts: Completion, seed: int, look: Callable[[], None]
+    parameters: Parameters, parts: Completion, seed: int, look: Callable[[], None], n_draws: int | None = None
 ) -> dict[str, list[float]]:
     """The perplexity of some test documents against documents seen and seconds; no clock runs while they are judged."""
     observed, held_out = parts.observed[:JUDGED], parts.held_out[:JUDGED]
@@ -91,7 +91,7 @@ def along_a_stream(
     every, last = stream.rows.n_docs / POINTS, -np.inf
     for fitted, seen, seconds in stream.learned(look):
         if seen - last >= every or seen == stream.length:
-            points.add(seen, seconds, complete(fitted, observed, held_out).perplexity)
+            points.add(seen, seconds, complete(fitted, observed, held_out, n_draws=n_draws).perplexity)
             last = seen
     return points.to_json()
 

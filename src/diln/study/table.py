@@ -197,7 +197,7 @@ class Table(Study):
             for seed in range(settings.seeds)
             for split in range(settings.splits)
             for model in settings.models
-            for run in [run_of("model", model, choose(settings, folder, model, split), split, seed)]
+            for run in [run_of("model", model, choose(settings, folder, model, split), split, seed, settings.n_draws)]
         ]
 
     def n_then(self, settings: Settings) -> int:
