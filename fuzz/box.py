@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from diln.corpus.patterns import SCRIPT
+
 SOUND = (sys.prefix, sys.base_prefix, "/usr", "/lib", "/proc", "/sys", "/dev", str(Path(__file__).parents[1]))
 CHANGING = {
     "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod", "os.chown",
@@ -66,7 +68,7 @@ class Eye:
             self._look(event, path, bool(isinstance(flags, int) and flags & WRITES))
         elif event in CHANGING:
             self._look(event, args[0] if event in WHOLE else _at(args[0], args[-1]), True)
-        elif event in NEVER and not _of_numba():
+        elif event in NEVER and not _of_numba() and not (event == "subprocess.Popen" and _finds_tokens(args[1])):
             self.seen.append(f"{event} {args[:2]}"[:200])
 
     def _look(self, event: str, path: Any, writes: bool) -> None:
@@ -84,6 +86,11 @@ class Eye:
 def _at(path: Any, folder: Any) -> Any:
     """The path, where it is told relative to an open folder."""
     return f"/proc/self/fd/{folder}/{os.fsdecode(path)}" if isinstance(folder, int) and folder >= 0 else path
+
+
+def _finds_tokens(command: Any) -> bool:
+    """Whether a command is diln's own process for regular expressions."""
+    return isinstance(command, list) and command[-1] == SCRIPT
 
 
 def _of_numba() -> bool:

@@ -3,8 +3,12 @@
 import gzip
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 from diln import Corpus
+from diln.analysis.spans import token_spans
+from diln.corpus import patterns
+from diln.corpus.rules import TextRule
 from fuzz.case import Case, Run, target
 from fuzz.mutate import octets
 from fuzz.seeds import SOURCES, STOP_WORDS, VOCABULARY, WORDS
@@ -15,6 +19,10 @@ PATTERNS = [
     r"\w+", r"(?u)\b\w\w+\b", "(", "[a-", "a*", "(a)(b)", "", ".", r"\S+", "(?P<a>x)", "\ud800", "(?i)FOX",
     "a{1,99999999999}", r"\\", "[[:alpha:]]", "(?<!a)b", "x" * 5000, "(" * 200 + ")" * 200, 3, b"a", None, r"(\w)+",
     "^", "$", "(?!)",
+]  # fmt: skip
+ATTACKS = [  # patterns that take for ever on text of few letters, or to compile
+    r"(?:a|aa)+$|b", "(a+)+$", r"(?:[a-b]+[a-b ]*)+$", r"(?:(a)|b|ab)*c", "(?:a?){40}a{40}", "(?:a|aa){1,100}c",
+    "(?i)" + r"[\x00-\U0010ffff]" * 2000, "(?:" * 90 + "a" + "{1,1000})" * 90, r"(?=(?:a|aa)+$)", r"(?:.*,)*;",
 ]  # fmt: skip
 ENCODINGS = [
     "utf-8", "latin-1", "utf-16", "utf-32", "cp1252", "ascii", "utf-8-sig", "utf-7", "punycode", "idna", "rot13",
@@ -146,6 +154,21 @@ def encodings_and_patterns(case: Case) -> Run:
             )
         options = {"token_pattern": pattern}
     return lambda: looked_at(Corpus.read(path, **options))
+
+
+@target(0.1, strict=True)
+def patterns_that_take_for_ever(case: Case) -> Run:
+    """A regular expression that tries more ways than can be tried, on a text that makes it."""
+    pattern, rng = case.rng.choice(ATTACKS), case.rng
+    text = "".join(rng.choices("aaaaaaab ,", k=rng.choice((61, 5000)))) + rng.choice("!c")
+    rule = TextRule(token_pattern=r"\S+")
+    object.__setattr__(rule, "token_pattern", pattern)  # as if it had taken no time to compile
+
+    def run() -> object:
+        with patch.object(patterns, "DEADLINE", 0.2):
+            return [token_spans([text], rule), looked_at(Corpus.from_texts([text], token_pattern=pattern))]
+
+    return run
 
 
 @target(2, strict=True)

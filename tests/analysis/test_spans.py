@@ -60,14 +60,14 @@ def counted(text, rule):
     ids=["all", "usual", "case", "ascii", "pattern", "group"],
 )  # fmt: skip
 def test_spans_are_the_tokens_that_are_counted(text, rule):
-    assert Counter(one.token for one in token_spans(text, rule)) == counted(text, rule)
+    assert Counter(one.token for one in token_spans([text], rule)[0]) == counted(text, rule)
 
 
 def test_spans_of_random_texts_are_the_tokens_that_are_counted():
     rng, rule = np.random.default_rng(0), TextRule(min_length=1, stop_words=None)
     for _ in range(2000):
         text = "".join(rng.choice(ALPHABET, rng.integers(0, 12)))
-        spans = token_spans(text, rule)
+        spans = token_spans([text], rule)[0]
         assert Counter(one.token for one in spans) == counted(text, rule), ascii(text)
         ends = [0, *(place for one in spans for place in (one.first, one.last)), len(text)]
         assert ends == sorted(ends), ascii(text)
@@ -75,7 +75,7 @@ def test_spans_of_random_texts_are_the_tokens_that_are_counted():
 
 def test_a_span_holds_the_token():
     text = "Cafe\u0301s in İzmir: soft\u00adhyphens"
-    found = {one.token: text[one.first : one.last] for one in token_spans(text, TextRule(min_length=1))}
+    found = {one.token: text[one.first : one.last] for one in token_spans([text], TextRule(min_length=1))[0]}
     assert found["caf\u00e9s"] == "Cafe\u0301s"
     assert found["i\u0307zmir"] == "İzmir"
     assert found["softhyphens"] == "soft\u00adhyphens"
@@ -83,6 +83,6 @@ def test_a_span_holds_the_token():
 
 def test_a_long_text_of_marks_takes_no_long_time():
     text = "a" + "\u0301" * 200_000 + " " + "e\u0301\u0323" * 50_000
-    spans = token_spans(text, TextRule(min_length=1, stop_words=None))
+    spans = token_spans([text], TextRule(min_length=1, stop_words=None))[0]
     assert len(spans) == 2
     assert spans[0].token == unicodedata.normalize("NFC", "a" + "\u0301" * 200_000)

@@ -209,6 +209,25 @@ def test_a_text_is_read_from_a_file_or_the_standard_input(model, tmp_path, monke
     assert diln("read", model, "-", "--json").json["n_known"] == 3
 
 
+def test_a_text_that_a_pattern_takes_too_long_for_is_an_error(library, tmp_path, monkeypatch):
+    monkeypatch.setattr("diln.corpus.patterns.DEADLINE", 0.5)
+    (tmp_path / "sound.txt").write_text("b " * 40 + "\n" + "b " * 20 + "\n", "utf-8")
+    (tmp_path / "trap.txt").write_text("a" * 60 + "!", "utf-8")
+    model, pattern = tmp_path / "model", ("--token-pattern", "(?:a|aa)+$|b", "--min-df", 1)
+    done = diln("fit", tmp_path / "sound.txt", "-o", model, "--topics", 2, "--max-iter", 2, "--seed", 0, "-q", *pattern)
+    assert done.code == 0, done.err
+    for command in (
+        ("read", model, tmp_path / "trap.txt"),
+        ("transform", model, tmp_path / "trap.txt", "-o", tmp_path / "shares.csv"),
+        ("evaluate", model, tmp_path / "trap.txt"),
+        ("update", model, tmp_path / "trap.txt", "-o", tmp_path / "updated"),
+        ("corpus", "build", tmp_path / "trap.txt", "-o", tmp_path / "corpus", *pattern),
+    ):
+        done = diln(*command)
+        assert done.code == 2, done
+        assert "'(?:a|aa)+$|b' took longer than 0.5 seconds" in " ".join(done.err.split()), done.err
+
+
 def test_narrow_terminals_cut_texts_and_no_numbers(model, tmp_path, monkeypatch):
     one = first_two(model)[0]
     diln("label", model, one, "A name that is long: " + "fruit and cars and music " * 4)

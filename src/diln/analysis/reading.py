@@ -81,7 +81,7 @@ class TextReader:
 
     def spans(self, text: str) -> list[Span]:
         """The tokens of a text, with their places."""
-        return token_spans(text, self.rule)
+        return token_spans([text], self.rule)[0]
 
     def terms(self, spans: Sequence[Span]) -> list[Term]:
         """The terms that tokens make, each as often as it is there: runs of neighbours, as long as the rule says."""

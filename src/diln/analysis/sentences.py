@@ -19,7 +19,9 @@ def sentences(text: str) -> list[str]:
     """
     found, first = [], 0
     for gap in BREAK.finditer(text):
-        if "\n" not in gap[0] and not _ends(text[max(first, gap.start() - 40) : gap.start()], text[gap.end() :][:1]):
+        if "\n" not in gap[0] and not _ends(
+            text[max(first, gap.start() - 40) : gap.start()], text[gap.end() : gap.end() + 1]
+        ):
             continue
         found.append(text[first : gap.end()])
         first = gap.end()

@@ -6,13 +6,15 @@ back to the characters of the text as it is.
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diln.corpus.letters import BREAK, MARK, ascii_letters, unicode_letters
-from diln.corpus.rules import SOFT_HYPHEN, TextRule, compiled
+from diln.corpus.patterns import find_spans
+from diln.corpus.rules import SOFT_HYPHEN, TextRule
 
 WORDLIKE = re.compile(r"[^\x00-\x40\x5b-\x60\x7b-\x7f]+")  # letters of ASCII, and all beyond it
 
@@ -32,19 +34,26 @@ class _Plain(NamedTuple):
     origin: NDArray[np.int64] | None  # (len(text) + 1,); None if every character is at its place
 
 
-def token_spans(text: str, rule: TextRule) -> list[Span]:
-    """The tokens of a text that the rule keeps, in order: long enough and no stop words."""
-    plain = _lowered(text, rule)
+def token_spans(texts: Sequence[str], rule: TextRule) -> list[list[Span]]:
+    """The tokens of each text that the rule keeps, in order: long enough and no stop words."""
+    plain = [_plain(text, rule) for text in texts]
     if rule.token_pattern is not None:
-        found = _by_pattern(plain.text, rule.token_pattern)
+        found = find_spans(rule.token_pattern, [one.text for one in plain])
     else:
-        if rule.alphabet == "unicode" and not text.isascii():
-            plain = _composed(plain)
-        found = _words(plain.text, rule)
+        found = [_words(one.text, rule) for one in plain]
+    return [_kept(*pair, rule) for pair in zip(plain, found, strict=True)]
+
+
+def _kept(plain: _Plain, found: list[tuple[int, int]], rule: TextRule) -> list[Span]:
     spans = [(a, b) for a, b in found if b - a >= rule.length and plain.text[a:b] not in rule.stop_set]
     if plain.origin is None:
         return [Span(a, b, plain.text[a:b]) for a, b in spans]
     return [Span(int(plain.origin[a]), int(plain.origin[b]), plain.text[a:b]) for a, b in spans]
+
+
+def _plain(text: str, rule: TextRule) -> _Plain:
+    plain = _lowered(text, rule)
+    return plain if text.isascii() or rule.alphabet == "ascii" or rule.token_pattern is not None else _composed(plain)
 
 
 def _lowered(text: str, rule: TextRule) -> _Plain:
@@ -92,12 +101,6 @@ def _clusters(word: str) -> list[tuple[int, str]]:
         if unicodedata.normalize("NFC", before + letter) == apart:
             cuts.append(at)
     return [(first, word[first:last]) for first, last in zip(cuts, [*cuts[1:], len(word)], strict=True)]
-
-
-def _by_pattern(text: str, pattern: str) -> list[tuple[int, int]]:
-    form = compiled(pattern)
-    group = 1 if form.groups else 0
-    return [found.span(group) for found in form.finditer(text) if found.span(group) != (-1, -1)]
 
 
 def _words(text: str, rule: TextRule) -> list[tuple[int, int]]:

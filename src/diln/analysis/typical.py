@@ -11,6 +11,7 @@ from diln.analysis.listing import DocumentInfo
 from diln.analysis.reading import TextReader
 from diln.analysis.records import Record
 from diln.analysis.sentences import sentences
+from diln.analysis.spans import Span, token_spans
 
 Floats = NDArray[np.float64]
 CANDIDATES = 20  # for each document that is asked for, at least
@@ -76,13 +77,13 @@ def telling_sentences(text: str, reader: TextReader, weight: Callable[[int], flo
     more of no weight: long ones do not win by length, nor short ones by luck.
     """
     every = list(dict.fromkeys(_fitting(one) for one in sentences(text)))
-    scores = np.array([_score(one, reader, weight) for one in every])
+    scores = np.array([_score(spans, reader, weight) for spans in token_spans(every, reader.rule)])
     best = np.argsort(-scores, kind="stable")[:n]
     return tuple(every[at] for at in sorted(best.tolist()) if scores[at] > 0)
 
 
-def _score(sentence: str, reader: TextReader, weight: Callable[[int], float]) -> float:
-    known = [term.number for term in reader.terms(reader.spans(sentence)) if term.number >= 0]
+def _score(spans: list[Span], reader: TextReader, weight: Callable[[int], float]) -> float:
+    known = [term.number for term in reader.terms(spans) if term.number >= 0]
     if len(known) < FEWEST:
         return 0.0
     return sum(map(weight, known)) / (len(known) + 2 * FEWEST)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diln.corpus.letters import ascii_letters, unicode_letters
-from diln.corpus.rules import TextRule, Tokenizer, compiled
+from diln.corpus.patterns import find_tokens
+from diln.corpus.rules import TextRule, Tokenizer
 from diln.corpus.scan import scan, tally
 from diln.corpus.strings import decode, encode, offsets_of
 
@@ -41,8 +42,7 @@ def count_texts(texts: Sequence[str], rule: TextRule) -> Counts:
     if rule.tokenizer is not None:
         return count_tokens([_tokens_of(rule.tokenizer, text) for text in texts], rule)
     if rule.token_pattern is not None:
-        find = compiled(rule.token_pattern).findall
-        return count_tokens([find(rule.plain(text)) for text in texts], rule)
+        return count_tokens(find_tokens(rule.token_pattern, list(map(rule.plain, texts))), rule)
     return count_words(scan_texts(texts, rule), rule)
 
 

@@ -1,14 +1,13 @@
 """How text becomes counts: what a token is, which terms are kept, which documents are kept."""
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, Self, TypedDict
 from unicodedata import normalize
-from warnings import catch_warnings, simplefilter
 
+from diln.corpus.patterns import check_pattern
 from diln.corpus.stopwords import stop_words as resolve_stop_words
 from diln.errors import SourceError, brief
 
@@ -146,22 +145,10 @@ class TextRule:
         return cls(**{**own, "tokenizer": tokenizer, "ngram_range": tuple(values["ngram_range"])})
 
 
-def compiled(pattern: str) -> re.Pattern[str]:
-    """The regular expression; what Python warns of, that some may one day mean something else, is no user's matter."""
-    with catch_warnings():
-        simplefilter("ignore", FutureWarning)
-        return re.compile(pattern)
-
-
 def _check_pattern(pattern: str) -> None:
     if not isinstance(pattern, str):
         raise TypeError(f"token_pattern is {brief(pattern)}; it must be a string")
-    try:
-        groups = compiled(pattern).groups
-    except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"token_pattern {pattern!r:.200} is not a regular expression: {error}") from None
-    if groups > 1:
-        raise ValueError(f"token_pattern {pattern!r} has {groups} groups; use one at most, write others as (?:...)")
+    check_pattern(pattern)
 
 
 def _whole(name: str, value: Any, least: int) -> int | None:

@@ -6,6 +6,8 @@ import io
 import json
 import shutil
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -202,6 +204,20 @@ def test_odd_texts_are_read(page, text):
     answer = page.post("/api/read", content=json.dumps({"text": text}), headers={"content-type": "application/json"})
     assert answer.status_code == 200
     assert "".join(one["text"] for one in answer.json()["tokens"]) == text
+
+
+def test_a_pattern_that_takes_too_long_stops_nobody(shop, monkeypatch):
+    monkeypatch.setattr("diln.corpus.patterns.DEADLINE", 0.5)
+    atlas = Atlas.open(shop / "model0", shop / "corpus")
+    desk = Desk(Atlas(replace(atlas.fitted, rule=atlas.fitted.rule | {"token_pattern": "(?:a|aa)+$|b"}), atlas.corpus))
+    page = client(desk)
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(page.post, "/api/read", json={"text": "a" * 60 + "!"})
+        assert get(page, "topics")
+    said = refused(answer.result(), 400)
+    assert "token_pattern '(?:a|aa)+$|b' took longer than 0.5 seconds on texts of 61 characters; write it" in said
+    assert page.post("/api/read", json={"text": "b b"}).json()["n_unknown"] == 2
+    desk.close()
 
 
 def test_ten_megabytes_are_refused(page):

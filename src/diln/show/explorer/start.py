@@ -80,7 +80,8 @@ def start_reading_ahead(desk: Desk) -> None:
             changes = desk.changes
             for topic in desk.atlas.folding.shown[:AHEAD].tolist():
                 begun = time.perf_counter()
-                kept_card(desk, topic)
+                with suppress(ValueError, DilnError):  # which is told when somebody asks for the card
+                    kept_card(desk, topic)
                 if desk.closed.wait(REST * (time.perf_counter() - begun)) or desk.changes != changes:
                     break
             while desk.changes == changes and not desk.closed.wait(EVERY):
