@@ -11,6 +11,14 @@ ROWS = [line.strip("|").split("|") for line in PAGE.splitlines() if re.match(r"\
 TAGS = {row[0].strip() for row in ROWS}
 
 
+# Of the preprint: its 48 numbered equations, counted through its LaTeX source, by label.
+EQUATIONS = {
+    "expvar": "13", "moments2": "14", "lowerbound": "21", "upC": "22", "upZ": "23", "upU": "24", "upEta": "25",
+    "dqV": "26", "upL": "27", "alpha_up": "28", "upBeta": "29", "generic_grad": "34", "stochtopicup": "36",
+    "dqVHess": "38, 39", "test": "40", "taylor1": "44",
+}  # fmt: skip
+
+
 def defined(folder):
     names = set()
     for path in (ROOT / folder).rglob("*.py"):
@@ -28,6 +36,13 @@ def test_every_tag_in_the_code_is_on_the_page_and_the_other_way_round():
     used = {tag for tags in comments for tag in tags.split(", ") if re.fullmatch(r"[DBSLPMGC]\d{1,2}", tag)}
     assert used == TAGS
     assert len(TAGS) > 35
+
+
+def test_every_equation_of_the_paper_has_its_number_beside_its_label():
+    page = (ROOT / "docs" / "derivation.md").read_text("utf-8")
+    assert not re.findall(r"Eqs?\. [^\d].*", page)
+    cited = {(label, number) for number, label in re.findall(r"(\d+(?:, \d+)*) \((\w+)\)", page)}
+    assert cited == set(EQUATIONS.items())
 
 
 def test_every_function_on_the_page_is_in_the_code():
