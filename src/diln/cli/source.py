@@ -34,6 +34,7 @@ class Format(Enum):
     jsonl = "jsonl"
     json = "json"
     parquet = "parquet"
+    xlsx = "xlsx"
     ldac = "ldac"
     uci = "uci"
     npz = "npz"
@@ -64,8 +65,8 @@ class Letters(Enum):
 
 FILES = (
     "a folder of .txt files, or a .txt (one document per line), .csv, .tsv, .jsonl, .json (each also .gz), .parquet, "
-    "LDA-C, UCI docword or .npz file; the URL of one (https://, s3://, gs://, ...); a pattern such as 'news/*.jsonl' "
-    "for many files of one format; - for the standard input (with --format); "
+    ".xlsx, LDA-C, UCI docword or .npz file; the URL of one (https://, s3://, gs://, ...); a pattern such as "
+    "'news/*.jsonl' for many files of one format; - for the standard input (with --format); "
     f"or {', '.join(BUILTIN_PREFIX + name for name in BUILTIN_NAMES)}."
 )
 
@@ -132,6 +133,10 @@ READING: Options = {
     "label": Annotated[str | None, _reading("--label", help="Column with the label.")],
     "format": Annotated[Format | None, _reading("--format", help="Format of the file, if its name does not show it.")],
     "delimiter": Annotated[str | None, _reading("--delimiter", help="Separator of the columns of a .csv file.")],
+    "sheet": Annotated[
+        str | None,
+        _reading("--sheet", help="Sheet of an .xlsx file, by name or number.", show_default="the first"),
+    ],
     "encoding": Annotated[str | None, _reading("--encoding", help="Encoding of the text.", show_default="utf-8")],
     "errors": Annotated[
         OnError | None, _reading("--errors", help="What to do with bytes that are not text.", show_default="strict")

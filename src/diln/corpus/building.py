@@ -100,8 +100,8 @@ def build(
     Parameters
     ----------
     source : path, URL or Source
-        A folder of .txt files, or a .txt, .csv, .tsv, .jsonl, .json (each also .gz), .parquet, LDA-C, UCI or .npz
-        file; "-" is the standard input (with ``format``). A string with ``://`` is a URL of such a file or folder
+        A folder of .txt files, or a .txt, .csv, .tsv, .jsonl, .json (each also .gz), .parquet, .xlsx, LDA-C, UCI or
+        .npz file; "-" is the standard input (with ``format``). A string with ``://`` is a URL of such a file or folder
         (extra ``remote``); one with ``*`` stands for every file that fits, all of one format.
     directory : path
         Directory for the corpus.

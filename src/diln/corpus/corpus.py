@@ -240,9 +240,9 @@ class Corpus:
         Parameters
         ----------
         path : path or URL
-            A folder of .txt files, or a .txt, .csv, .tsv, .jsonl, .json (each also .gz), .parquet, LDA-C, UCI or .npz
-            file; "-" is the standard input (with ``format``). A string with ``://`` is a URL of such a file or folder
-            (extra ``remote``); one with ``*`` stands for every file that fits, all of one format.
+            A folder of .txt files, or a .txt, .csv, .tsv, .jsonl, .json (each also .gz), .parquet, .xlsx, LDA-C, UCI
+            or .npz file; "-" is the standard input (with ``format``). A string with ``://`` is a URL of such a file or
+            folder (extra ``remote``); one with ``*`` stands for every file that fits, all of one format.
         n_jobs : int
             Number of processes; -1 uses all cores. The result is the same for any number.
         watch : Watch, optional

@@ -9,6 +9,7 @@ from weakref import finalize
 from diln.corpus.dates import Order
 from diln.corpus.readers.bags import LdacSource, UciSource, npz_source
 from diln.corpus.readers.columns import ColumnOptions, ColumnsRead
+from diln.corpus.readers.excel import ExcelSource
 from diln.corpus.readers.folder import FolderSource
 from diln.corpus.readers.json_values import JsonSource
 from diln.corpus.readers.jsonl import JsonLinesSource
@@ -25,7 +26,7 @@ from diln.corpus.watch import Watch
 from diln.errors import SourceError
 from diln.files.urls import as_local, is_url
 
-FORMATS = ("folder", "lines", "csv", "tsv", "jsonl", "json", "parquet", "ldac", "uci", "npz")
+FORMATS = ("folder", "lines", "csv", "tsv", "jsonl", "json", "parquet", "xlsx", "ldac", "uci", "npz")
 """What ``format`` can be, where a file's name does not tell."""
 SUFFIXES = {
     ".txt": "lines",
@@ -37,10 +38,13 @@ SUFFIXES = {
     ".json": "json",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
     ".ldac": "ldac",
     ".dat": "ldac",
     ".npz": "npz",
 }
+SHEETS = (".xls", ".xlsb", ".ods", ".numbers")  # of other kinds
 
 
 class ReadOptions(ColumnOptions, total=False):
@@ -55,6 +59,8 @@ class ReadOptions(ColumnOptions, total=False):
         One of ``FORMATS``, if the name does not tell.
     delimiter : str, optional
         What separates the columns of a .csv file; by default the one of , ; tab and | that its first line has most of.
+    sheet : str, optional
+        Name of the sheet of an .xlsx file, or its number, from 1; by default the first that is not hidden.
     encoding : str
         Encoding of the text, "utf-8" by default.
     columns : dict, optional
@@ -73,6 +79,7 @@ class ReadOptions(ColumnOptions, total=False):
 
     format: str | None
     delimiter: str | None
+    sheet: str | int | None
     encoding: str
     errors: Errors
     skip_unreadable: bool
@@ -177,11 +184,16 @@ def open_as(name: Name, file: Path, kind: str, options: ReadOptions) -> Source:
     """The source of a file that messages call by its name."""
     encoding, errors = options.get("encoding", "utf-8"), options.get("errors", "strict")
     columns = ColumnOptions(**{key: options[key] for key in ColumnOptions.__annotations__ if key in options})  # type: ignore[literal-required, typeddict-item]
+    sheet = options.get("sheet")
+    if sheet is not None and kind != "xlsx":
+        raise SourceError(f"{name}: is {kind}, which has no sheets; leave out --sheet (sheet=)")
     if kind == "folder":
         return FolderSource(file, encoding, errors, options.get("skip_unreadable", False))
     vocabulary = given_vocabulary(options.get("vocabulary"))
     if kind == "parquet":
         return ParquetSource(name, columns, file)
+    if kind == "xlsx":
+        return ExcelSource(name, columns, None if sheet is None else str(sheet), file)
     if kind == "npz":
         return npz_source(name, vocabulary, file)
     reader = LineReader(name, encoding, errors, file)
@@ -224,6 +236,8 @@ def format_of_name(name: str) -> str:
     plain = file.with_suffix("") if file.suffix == ".gz" else file
     kind = SUFFIXES.get(plain.suffix.lower())
     if kind is None:
+        if plain.suffix.lower() in SHEETS:
+            raise SourceError(f"{name}: {plain.suffix} is not read; save it as .xlsx, or as .csv")
         raise SourceError(
             f"{name}: the name does not tell what is in the file; say it with --format, one of {', '.join(FORMATS)}"
         )

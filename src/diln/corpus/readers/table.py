@@ -1,13 +1,13 @@
 """Tables: .csv and .tsv by the standard library, .parquet by pyarrow."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import StringIO
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from diln.corpus.readers.columns import ColumnOptions, choose_columns
+from diln.corpus.readers.columns import ColumnOptions, Columns, choose_columns
 from diln.corpus.readers.lines import LONGEST, LONGEST_SAID, LineReader, Name, check_file
 from diln.corpus.sources import BLOCK_BYTES, BLOCK_DOCS, Block, Source, TextBlock
 from diln.errors import SourceError
@@ -77,20 +77,25 @@ class CsvSource(Source):
 
     def blocks(self) -> Iterator[Block]:
         """Rows in blocks of bounded size; a document without an id column has its number, from 1."""
-        places = {name: self.header.index(name) for name in self.columns.needed()}
         rows = self._rows()
         next(rows)
-        block: list[list[str]] = []
-        first, size = 1, 0
-        for row in chain(rows, [None]):
-            if row is not None:
-                block.append(row)
-                size += sum(map(len, row))
-            if block and (row is None or size >= BLOCK_BYTES or len(block) >= BLOCK_DOCS):
-                values = {name: [row[place] for row in block] for name, place in places.items()}
-                yield TextBlock(self.columns.documents(range(first, first + len(block)), values, f"{self.name}, row"))
-                first += len(block)
-                block, size = [], 0
+        yield from row_blocks(rows, self.header, self.columns, f"{self.name}, row")
+
+
+def row_blocks(rows: Iterable[list[str]], header: list[str], columns: Columns, where: str) -> Iterator[Block]:
+    """Rows of a table as documents, in blocks of bounded size; their numbers, from 1, are ids if need be."""
+    places = {name: header.index(name) for name in columns.needed()}
+    block: list[list[str]] = []
+    first, size = 1, 0
+    for row in chain(rows, [None]):
+        if row is not None:
+            block.append(row)
+            size += sum(map(len, row))
+        if block and (row is None or size >= BLOCK_BYTES or len(block) >= BLOCK_DOCS):
+            values = {name: [row[place] for row in block] for name, place in places.items()}
+            yield TextBlock(columns.documents(range(first, first + len(block)), values, where))
+            first += len(block)
+            block, size = [], 0
 
 
 def _one_character(delimiter: str | None) -> str | None:
