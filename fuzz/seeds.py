@@ -27,7 +27,7 @@ WORDS = "red fox runs far blue dog sleeps deep green bird sings long white horse
 RECORDS = [
 
     {"id": "a1", "title": "Red fox", "date": "2017-03-02", "label": "one", "text": "The red fox runs far, far away."},
-    {"id": "b2", "title": "Dog", "date": "12 Mar 2017", "label": "two", "text": 'A "blue" dog sleeps; red fox.'},
+    {"id": "b2", "title": "\x1b[2J\u202eDog", "date": "3 Mar 2017", "label": "two", "text": 'A "blue" dog, red fox.'},
     {"id": "c3", "title": "", "date": "", "label": "", "text": "Green bird sings long\nand white horse eats grass"},
     {"id": "d4", "title": "Été", "date": "1999", "label": "one", "text": "Été naïve fox 中文 dog grass"},
     {"id": "e5", "title": "Nothing", "date": "3 May 2020", "label": "two", "text": ""},
@@ -133,6 +133,7 @@ class Seeds:
         model.vocabulary_ = WORDS
         model.transform(rows)
         model.perplexity(rows)
+        getattr(model, "topic_lift_", None)  # reads a table of SciPy's
         model.save(root / name)
         self.models[name], self.estimators[name] = read(root / name), diln.load(root / name)
         self.estimators[name].partial_fit(rows)  # what loaded models go on with is compiled, too

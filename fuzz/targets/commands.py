@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import typer
 
-from diln.errors import DilnError
+from diln.errors import ACTS, DilnError
 from fuzz import folders
 from fuzz.case import Case, Run, target
 from fuzz.judge import LONGEST, WrongError
@@ -22,7 +22,7 @@ cli = import_module("diln.cli.main")  # the room shows a function of this name
 WORDS = [
     "", "-", "--", "-1", "0", "1", "2", "3", "nan", "1e9", "99999999999999999999", "a", "text", "none", "\0", "\udcff",
     "../beside/victim.txt", "/", ".", "..", "latin-1", "csv", "[red]x[/]", "--json", "-q", "--help", "=", "--words=2",
-    "\u00e9" * 50,
+    "\u00e9" * 50, "\x1b]0;x\x07\x9b2J\u202e",
 ]  # fmt: skip
 OUTPUTS = [
     "out.csv",
@@ -43,6 +43,7 @@ COMMANDS = {
     "topics": ["--words", "--top", "--json"],
     "correlations": ["--pairs", "--words", "--all", "--json"],
     "info": ["--json"],
+    "documents": ["--top", "--topic", "--json"],
     "transform": ["--text", "--id", "--format", "--encoding", "--errors", "--delimiter", "--json", "--quiet"],
     "evaluate": ["--method", "--draws", "--seed", "--text", "--json", "--quiet"],
 }
@@ -68,6 +69,8 @@ def called(*args: str) -> str:
         except SystemExit as ended:
             code = ended.code
     said = err.getvalue()
+    if acts := ACTS.findall((out.getvalue() + said).replace("\r\n", "")):
+        raise WrongError(f"prints what acts on a terminal: {acts!r:.100}")
     if code in (0, None):
         return out.getvalue()
     if code != 2 or not said:
@@ -87,7 +90,7 @@ def command_line(case: Case) -> Run:
         folders.spoilt(case.spoiling, files, case.rounds, known) if rng.random() < 0.3 else files, case.folder / "model"
     )
     args = [name, str(case.folder / "model")]
-    if name in ("transform", "evaluate"):
+    if name in ("transform", "evaluate", "documents"):
         if source == "corpus":
             corpora = seeds().corpora
             sound = corpora[rng.choice(sorted(corpora))]
@@ -98,7 +101,7 @@ def command_line(case: Case) -> Run:
             )
         else:
             case.write(source, octets.spoilt(case.spoiling, SOURCES[source], rng.choice((0, 0, 1, 3))))
-        args += [str(case.folder / source), "--jobs", "1"]
+        args += [str(case.folder / source), *(() if name == "documents" else ("--jobs", "1"))]
     case.write("old.csv", b"what was there\n")
     if name == "transform":
         args += ["-o", str(case.folder / rng.choice(OUTPUTS))]

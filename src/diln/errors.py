@@ -1,9 +1,12 @@
 """What can go wrong outside our own code, said in one sentence that tells what to do."""
 
+import re
 from typing import Any
 
 SHOWN = 80  # characters of a wrong value that a sentence has
 LONGEST = 900  # characters of a message
+# What a terminal obeys (C0 and C1 but line feeds and tabs) or reorders lines by (bidi controls).
+ACTS = re.compile("\r\n|[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 class DilnError(Exception):
@@ -17,6 +20,11 @@ def one_line(text: str) -> str:
     """The text in one line of bounded length, whatever names or values of others it quotes."""
     line = text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
     return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} ... {line[-LONGEST // 2 :]}"
+
+
+def inert(text: str) -> str:
+    """Return a text as a terminal can show it: a code such as \\x1b in place of each character that acts on it."""
+    return ACTS.sub(lambda match: "\n" if match[0] == "\r\n" else ascii(match[0])[1:-1], text)
 
 
 class SourceError(DilnError, ValueError):
@@ -45,6 +53,9 @@ class SchedulerLost(WorkerError):  # noqa: N818
 
 class DilnWarning(UserWarning):
     """Something worth knowing that does not stop the work."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(one_line(message))
 
 
 def brief(value: Any) -> str:

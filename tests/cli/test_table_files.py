@@ -124,6 +124,26 @@ def test_what_a_spreadsheet_takes_as_a_formula_is_counted_or_marked(tmp_path):
         )
 
 
+HIDDEN = [
+    "\uff1d1+1", "\uff0bcmd", "\uff0dx", "\uff20sum", "\ufe661", "\u200b=1", "\ufeff=1", "\u2060\u00ad@x", " =1",
+    "\n=1", "\x00=1", "\u3164=1", "\u0301=1", "\u202e-x", "\u200b-5", "\ud800=1", "\ufeff \t\uff1d1", "\xa0+x",
+    "-1+cmd|' /C calc'!A0", "+inf", "-0x10", "\r=1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_what_hides_a_formula_is_no_way_around_the_mark(suffix, tmp_path):
+    harmless = ["\u200bword", "\uff11", " x=1", "#=1", "-5.5e-3", "+.5", "1", "\u65e5", "\u00e9=1", " "]
+    table = [Column("=id", "text")]
+    assert write_table(tmp_path / f"a{suffix}", table, [[[*HIDDEN, *harmless]]]).formulas == len(HIDDEN) + 1
+    marked = write_table(tmp_path / f"b{suffix}", table, [[[*HIDDEN, *harmless]]], for_excel=True)
+    assert marked.formulas == 0
+    with (tmp_path / f"b{suffix}").open(encoding="utf-8-sig", newline="") as file:
+        rows = [row[0] for row in csv.reader(file, delimiter="\t" if suffix == ".tsv" else ",")]
+    kept = [text.encode("utf-8", "backslashreplace").decode() for text in HIDDEN]
+    assert rows == ["'=id", *(f"'{text}" for text in kept), *harmless]
+
+
 @pytest.mark.parametrize("suffix", table_files.WRITERS)
 def test_a_table_without_rows_is_a_file_with_names(suffix, tmp_path):
     path = tmp_path / f"a{suffix}"

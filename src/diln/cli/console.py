@@ -6,13 +6,13 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from types import TracebackType
 from typing import Any, Self, TextIO
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
@@ -24,11 +24,13 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from diln.cli.lines import COMPILING, Compiling, NowAndThen, Parts, clock, joined
 from diln.engine.interrupts import true_interrupts
+from diln.errors import inert
 
 WIDE = 10_000  # characters of a line that no terminal has to show
 PLAIN = "plain"  # how characters are written that a terminal or pipe does not have
@@ -38,14 +40,14 @@ IN_ASCII |= {"━": "=", "╸": "=", "╺": "-", "…": "~", "±": "+-", "≈": 
 
 def output(stream: TextIO | None = None) -> Console:
     """Where results go: lines as wide as the terminal, or as wide as they are where there is none."""
-    console = Console(file=stream, highlight=False)
+    console = Console(file=stream, highlight=False, emoji=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = WIDE
     return console
 
 
 OUT = output()
-ERR = Console(stderr=True, highlight=False)
+ERR = Console(stderr=True, highlight=False, emoji=False)
 
 
 def _unread(self: Console) -> None:
@@ -54,7 +56,25 @@ def _unread(self: Console) -> None:
     mute(self.file)
 
 
-Console.on_broken_pipe = _unread  # type: ignore[method-assign] # of the consoles that typer makes, too
+RENDER, RENDER_STR = Console.render, Console.render_str
+
+
+def _render(self: Console, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+    """Render, with nothing that acts on the terminal but rich's own control codes and styles."""
+    for text, style, control in RENDER(self, renderable, options):
+        if style is not None and style.link is not None and (link := inert(style.link)) != style.link:
+            style = style.update_link(link)
+        yield Segment(text if control else inert(text), style, control)
+
+
+def _render_str(self: Console, text: str, **options: Any) -> Text:
+    """Make a text of a string; here first, so that columns are as wide as what is shown."""
+    return RENDER_STR(self, inert(text), **options)
+
+
+# Of the consoles that typer makes, too.
+Console.on_broken_pipe = _unread  # type: ignore[method-assign]
+Console.render, Console.render_str = _render, _render_str  # type: ignore[method-assign]
 
 
 def mute(stream: Any) -> None:
@@ -178,7 +198,7 @@ class ProgressLine:
     """Shows how far a build is: documents, documents a second, time left."""
 
     def __init__(self, what: str, *, quiet: bool = False, stream: TextIO | None = None) -> None:
-        console = ERR if stream is None else Console(file=stream, highlight=False)
+        console = ERR if stream is None else Console(file=stream, highlight=False, emoji=False)
         self.what, self.quiet = what, quiet
         self.compiling = Compiling()
         self.lines = None if quiet or console.is_terminal else NowAndThen(self.line, console)

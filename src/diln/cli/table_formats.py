@@ -9,11 +9,12 @@ from io import TextIOWrapper
 from tempfile import TemporaryDirectory
 from typing import IO, Any, Literal, NamedTuple
 
+from diln.files.formulas import is_formula
+
 Kind = Literal["text", "whole", "number", "flag", "date", "time"]  # dates and times are ISO 8601, or empty
 Part = Sequence[Any]  # some rows: a list or array of the values of each column, with None where there is none
 
 DIGITS = "%.7g"  # of numbers in text: as many as single precision has
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how text begins that a spreadsheet may take as a formula
 EXCEL_YEAR = 1900  # the first that a date of Excel can be of
 EXCEL_ROWS, EXCEL_COLUMNS, EXCEL_TEXT = 1_048_576, 16_384, 32_767
 WIDTHS = {"text": 24, "whole": 10, "number": 10, "flag": 8, "date": 12, "time": 20}  # of Excel's columns, in characters
@@ -71,7 +72,7 @@ def write_separated(file: IO[bytes], table: FileTable, delimiter: str) -> None:
     encoding = "utf-8-sig" if table.for_excel else "utf-8"
     text = TextIOWrapper(file, encoding=encoding, errors="backslashreplace", newline="")
     try:
-        text.write(delimiter.join(_quoted(table.names, delimiter)) + "\n")
+        text.write(delimiter.join(_quoted(_guarded(table, table.names), delimiter)) + "\n")
         for columns in table.in_columns():
             made = [
                 _cells(table, column.kind, values, delimiter)
@@ -95,7 +96,7 @@ def _cells(table: FileTable, kind: Kind, values: list[Any], delimiter: str) -> t
 
 def _guarded(table: FileTable, texts: list[str]) -> list[str]:
     """Texts, with a ' before what a spreadsheet would take as a formula where that is asked for, and else counted."""
-    risky = [at for at, text in enumerate(texts) if text.startswith(FORMULA) and not _is_number(text)]
+    risky = [at for at, text in enumerate(texts) if is_formula(text)]
     if not table.for_excel:
         table.formulas += len(risky)
         return texts
@@ -103,14 +104,6 @@ def _guarded(table: FileTable, texts: list[str]) -> list[str]:
     for at in risky:
         texts[at] = f"'{texts[at]}"
     return texts
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _quoted(texts: list[str], delimiter: str) -> list[str]:

@@ -18,7 +18,7 @@ from diln.cli.options import FileOption, ForExcelOption, JsonOption, ModelArg
 from diln.cli.table_files import check_target, write_table
 from diln.cli.table_formats import Column, FileContent
 from diln.cli.tables import fit_line, joined, say_written, shown_lift
-from diln.errors import SourceError
+from diln.errors import SourceError, inert
 
 if TYPE_CHECKING:
     from diln.analysis import Atlas, Reading
@@ -197,7 +197,7 @@ def _coloured(reading: "Reading", colours: dict[int, str], most: int) -> Text:
             if token.topic is None
             else ""
         )
-        shown.append(_printable(token.text[:left]), "" if plain else style)
+        shown.append(inert(token.text[:left]), "" if plain else style)
         if marked and plain:
             shown.append(f"[{token.topic}]")
         left -= len(token.text)
@@ -205,9 +205,3 @@ def _coloured(reading: "Reading", colours: dict[int, str], most: int) -> Text:
             break
     shown.rstrip()
     return shown
-
-
-def _printable(text: str) -> str:
-    """Text without what would move the cursor or change colours."""
-    plain = text.replace("\r\n", "\n")
-    return "".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in plain)

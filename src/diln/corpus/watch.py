@@ -4,6 +4,8 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
+from diln.errors import inert
+
 
 class Watch(Protocol):
     """Follows the progress of building or reading a corpus: any object with these two methods."""
@@ -29,7 +31,7 @@ class Notes:
 
     def note(self, text: str) -> None:
         """Write a guess."""
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write(f"{inert(text)}\n")
 
     def step(self, position: int, total: int, documents: int) -> None:
         """Say nothing."""

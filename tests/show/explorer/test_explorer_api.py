@@ -186,8 +186,8 @@ def test_the_selection_is_a_table(page):
 
 
 def test_a_table_has_no_formulas():
-    assert _line(("=1+1", "+1+cmd|' /C calc'!A0", "-2.5", " @x", -3, "a=b")) == (
-        "'=1+1,'+1+cmd|' /C calc'!A0,-2.5,' @x,-3,a=b\r\n"
+    assert _line(("=1+1", "+1+cmd|' /C calc'!A0", "-2.5", " @x", "\uff1d1", "\ufeff\u200b=1", -3, "a=b")) == (
+        "'=1+1,'+1+cmd|' /C calc'!A0,-2.5,' @x,'\uff1d1,'\ufeff\u200b=1,-3,a=b\r\n"
     )
 
 

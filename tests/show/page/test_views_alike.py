@@ -17,7 +17,8 @@ OUTSIDE = """() => {
 }"""
 CSV = """async () => {
   const [{ table }, { csvText }] = await Promise.all([import('diln/svg.js'), import('diln/export.js')]);
-  const rows = [['=1+1', 0.123456789], ['a, "b"', -2.5], ['-x', null], ['-1+cmd|x', 1e-7]];
+  const rows = [['=1+1', 0.123456789], ['a, "b"', -2.5], ['-x', null], ['-1+cmd|x', 1e-7],
+    ['\\uff1d1', 1], ['\\ufeff\\u200b=1', 1], ['\\u3164@x', 1]];
   return csvText(table('', ['Name', ['Share', (value) => value.toFixed(1)]], rows));
 }"""
 
@@ -121,7 +122,8 @@ def test_the_table_takes_the_place_of_the_picture_and_gives_it_back(page):
 
 def test_a_table_as_csv_has_full_precision_and_no_formulas(page):
     found = page.evaluate(CSV)
-    assert found.split("\r\n") == ["Name,Share", "'=1+1,0.123456789", '"a, ""b""",-2.5', "'-x,", "'-1+cmd|x,1e-7", ""]
+    assert found.split("\r\n") == ["Name,Share", "'=1+1,0.123456789", '"a, ""b""",-2.5', "'-x,", "'-1+cmd|x,1e-7",
+        "'\uff1d1,1", "'\ufeff\u200b=1,1", "'\u3164@x,1", ""]  # fmt: skip
 
 
 def test_pictures_become_png(page):

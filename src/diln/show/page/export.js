@@ -44,8 +44,9 @@ export async function savePNG(view, name = "view", scale = 2) {
 }
 
 export function csvText(table) {
-  // A cell that a spreadsheet would take for a formula gets a quote before it.
-  const safe = (text) => (/^\s*[=+\-@\t\r]/.test(text) && !/^[-+]?[\d.]+(e[-+]?\d+)?%?$/i.test(text) ? `'${text}` : text);
+  // A cell that a spreadsheet would take for a formula, by its first sign that can be seen, gets a quote before it.
+  const formula = /^(?:[\t\r]|[\p{C}\p{M}\p{Z}\u115f\u1160\u2800\u3164\uffa0]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])/u;
+  const safe = (text) => (formula.test(text) && !/^[-+]?[\d.]+(e[-+]?\d+)?%?$/i.test(text) ? `'${text}` : text);
   const quote = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const lines = [...table.rows].map((row) => [...row.cells].map((cell) =>
     quote(safe(cell.dataset.value ?? cell.textContent))).join(","));

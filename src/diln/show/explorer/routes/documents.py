@@ -2,7 +2,6 @@
 
 import csv
 import io
-import re
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -13,6 +12,7 @@ from pydantic import BaseModel, Field
 
 from diln.analysis import DocumentInfo, Listing, Reading, Token
 from diln.analysis.records import plain
+from diln.files.formulas import is_formula
 from diln.show.explorer.choice import Choice
 from diln.show.explorer.desk import Desk, Refused, Turns
 from diln.show.explorer.points import MOST
@@ -34,8 +34,6 @@ from diln.show.explorer.search.snippets import pattern_of, snippet
 SIMILAR = 10  # documents that are shown as similar
 LISTED = 5  # topics of a document in a list
 AT_ONCE = 500  # documents that are written at a time
-FORMULA = re.compile(r"\s*[=+\-@\t\r]")  # how what spreadsheets calculate begins
-NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 COLUMNS = ("row", "id", "title", "date", "label", "tokens", "theme", "share", "topics")
 
 Words = Annotated[str, Query(max_length=LONGEST, description='Words, "phrases", begin* and -without to search for')]
@@ -233,4 +231,4 @@ def _line(cells: Any) -> str:
 def _plain(text: str) -> str:
     """A text that every program reads: one that a spreadsheet would take for a formula gets a quote before it."""
     text = text.replace("\0", "").encode("utf-8", "replace").decode()
-    return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
+    return f"'{text}" if is_formula(text) else text
