@@ -127,23 +127,28 @@ def test_labels_are_found_to_have_what_they_are_about():
 def test_shuffled_labels_are_not_sure_of_anything():
     one, rng = atlas(), np.random.default_rng(0)
     whole = one._chosen.topic_columns(None)
-    codes, wrong = one.index.label_codes.copy(), 0
+    codes, wrong, missed = one.index.label_codes.copy(), 0, []
     for _ in range(60):
         rng.shuffle(codes)
         found = groups(whole, labels_of(one.index.label_names, codes), "topic")
+        missed += [not cell.low <= 1 <= cell.high for cell in found.cells]
         wrong += any(cell.sure for cell in found.cells)
+        assert not any(cell.sure and cell.low <= 1 <= cell.high for cell in found.cells)
     assert wrong <= 8, "about one in twenty"
+    assert np.mean(missed) < 0.06, "intervals leave out 1 in one of twenty"
 
 
 def test_a_few_long_documents_make_no_difference_that_is_sure():
-    rng, wrong = np.random.default_rng(1), 0
+    rng, wrong, missed = np.random.default_rng(1), 0, []
     tokens, shares = np.full(400, 50.0), rng.dirichlet(np.full(30, 0.03), 400)
     tokens[:8] = 5000
     codes = np.repeat(np.arange(8), 50)
     for _ in range(60):
         found = groups(columns(shares, tokens), labels_of([*"abcdefgh"], rng.permutation(codes)), "topic")
+        missed += [not cell.low <= 1 <= cell.high for cell in found.cells]
         wrong += any(cell.sure for cell in found.cells)
     assert wrong <= 8, "about one in twenty"
+    assert np.mean(missed) < 0.06
 
 
 def test_a_document_can_have_several_labels():

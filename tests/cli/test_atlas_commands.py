@@ -241,8 +241,8 @@ def test_narrow_terminals_cut_texts_and_no_numbers(model, tmp_path, monkeypatch)
         assert max(map(len, lines[:3])) <= 60
     lines = diln("groups", model, "--by", "topic").out.splitlines()
     assert "label" in lines[1]
-    assert "documents" in lines[1]
-    assert re.search(r"\d\d  \d.*x \(\d+\) ", lines[2])
+    assert "95% interval" in lines[1]
+    assert re.search(r"\d\d  +\S+x  +\S+ to \S+x  +<?\.\d{3}  +\d+ ", lines[2])
 
 
 @pytest.mark.parametrize(

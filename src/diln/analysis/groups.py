@@ -4,18 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.special import stdtrit
 
 from diln.analysis.labels import Labels
-from diln.analysis.ratios import LEVEL, Sums, chances, more_than_chance, sums_of
+from diln.analysis.ratios import TINY, lifts, more_than_chance, sums_of
 from diln.analysis.records import Record, frame_of
 from diln.analysis.selection import Columns
-
-Floats = NDArray[np.float64]
-TINY = np.finfo(np.float64).tiny
-MOST = 700.0  # of which the exponential is a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +41,16 @@ class GroupCell(Record):
     share : float
         Its share of the tokens in documents of this label.
     lift : float
-        How many times as large that is as in all other documents.
+        How many times as large the share is in documents of this label as in all other documents: the mean over
+        documents, which count alike, however long.
     low, high : float
-        Range of the lift in 19 of 20 cases, over documents such as these. Long documents weigh more in it than in
-        ``p``, so that a sure difference can have a range that holds 1.
+        95% interval of the lift. It holds 1 where ``p`` is above 0.05, and only there: both are of the same test. The
+        level is that of a cell on its own: where labels have nothing to do with a topic, 1 interval in 20 leaves out 1.
     sure : bool
-        Whether the difference is more than chance. Of all differences that are called sure, 19 of 20 are, on average
-        (Benjamini and Hochberg's rule over all cells).
+        Whether the difference is more than chance, with all cells in view: on average, at most 1 in 20 of the
+        differences that are called sure is chance (Benjamini and Hochberg's rule over all cells).
     p : float
-        Chance of a difference as large if labels were given to documents by lot. Compared are roots of the shares in
-        documents, and documents count alike.
+        Chance of a difference as large if labels were given to documents by lot, of this cell on its own.
     """
 
     id: int
@@ -102,51 +96,16 @@ def groups(columns: Columns, labels: Labels, by: str) -> Groups:
         raise ValueError("no document has a label, so there are no groups; name the column with --label")
     labelled = np.asarray(within.sum(axis=0)) > 0
     x, y = np.where(labelled, columns.whole, 0.0), csr_array(columns.tokens * labelled[:, np.newaxis])
-    p, more = _compared(y, x, within)
-    every = csr_array(np.ones((1, len(x))))
-    own, all_of_them = (sums_of(y, x, some).raised(columns.left_out) for some in (within, every))
-    share = own.ratios().share
-    lift, low, high = _lifts(own, own.rest(all_of_them), all_of_them)
-    sure = more_than_chance(p) & (more == (lift > 1))
+    known = (x > 0).astype(np.float64)
+    found = lifts(csr_array(y * (known / np.maximum(x, TINY))[:, np.newaxis]), known, within, columns.left_out)
+    share = sums_of(y, x, within).raised(columns.left_out).ratios().share
+    sure = more_than_chance(found.p)
     n_docs = np.rint(np.asarray(within.sum(axis=1))).astype(np.int64)
     cells = tuple(
-        GroupCell(number, names[row], float(np.nan_to_num(share[row, at])), float(lift[row, at]), float(low[row, at]),
-                  float(high[row, at]), bool(sure[row, at]), float(p[row, at]))
+        GroupCell(number, names[row], float(np.nan_to_num(share[row, at])), float(found.lift[row, at]),
+                  float(found.low[row, at]), float(found.high[row, at]), bool(sure[row, at]), float(found.p[row, at]))
         for row in range(len(names))
         for at, (number, _) in enumerate(columns.named)
     )  # fmt: skip
     listed = tuple(GroupLabel(name, int(n)) for name, n in zip(names, n_docs.tolist(), strict=True))
     return Groups(by, listed, cells, int((~labelled).sum()))
-
-
-def _compared(y: csr_array, x: Floats, within: csr_array) -> tuple[Floats, NDArray[np.bool_]]:
-    """Chances of differences as large as those between labels, and which groups have more than all have.
-
-    Compared are roots of shares in documents, and documents count alike: a few long documents that are all about a
-    topic do not make a difference that labels given by lot would make as often.
-    """
-    known = (x > 0).astype(np.float64)
-    roots = csr_array(y * (known / np.maximum(x, TINY))[:, np.newaxis]).sqrt()
-    sizes, mean = within @ known, np.asarray(roots.sum(axis=0)) / max(known.sum(), 1.0)
-    return chances(roots, known, within), np.asarray((within @ roots).todense()) > np.outer(sizes, mean)
-
-
-def _lifts(own: Sums, rest: Sums, every: Sums) -> tuple[Floats, Floats, Floats]:
-    """Lifts of groups against the rest, and their ranges, by the errors of the logarithms.
-
-    For the range both have one document more, of average length and with the share of all, so that none is 0.
-    """
-    inside, outside = own.ratios(), rest.ratios()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        lift = np.nan_to_num(inside.share / outside.share, nan=1.0, posinf=np.inf)
-    overall, mean = every.y / np.maximum(every.x, TINY), every.x / np.maximum(every.n_docs, 1)
-    centre, wide = np.zeros_like(lift), np.zeros_like(lift)
-    for sign, sums, found in ((1, own, inside), (-1, rest, outside)):
-        tokens, more = sums.x[:, np.newaxis], overall * mean
-        share = np.maximum((sums.y + more) / (tokens + mean), TINY)
-        wide += (np.hypot(np.nan_to_num(found.error) * tokens, more) / (tokens + mean) / share) ** 2
-        centre += sign * np.log(share)
-    degrees = np.maximum(np.minimum(inside.n_docs, outside.n_docs), 1)[:, np.newaxis]
-    reach = stdtrit(degrees, (1 + LEVEL) / 2) * np.sqrt(wide)
-    low, high = np.exp(centre - reach), np.exp(np.minimum(centre + reach, MOST))
-    return lift, np.minimum(low, lift), np.maximum(high, lift)

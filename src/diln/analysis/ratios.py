@@ -6,18 +6,20 @@ topic. Documents are what varies: words of one document depend on each other, do
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.special import expit, gammainc, gammaincc, logit, ndtr, stdtrit
+from scipy.special import expit, gammainc, gammaincc, logit, ndtr, ndtri, stdtrit
 
 Floats = NDArray[np.float64]
 LEVEL = 0.95  # of a band
 TINY, EPSILON = np.finfo(np.float64).tiny, np.finfo(np.float64).eps
 ROUNDING = 1e-12  # of squares: what is less is none
 STRAIGHT = 1e-3  # skewness below which a distribution is as good as normal
+FARTHEST = 1e6  # times a lift, that the end of its interval is looked for
+HALVINGS = 16  # of the logarithm on the way there: the end is right to 1 in 1,000
 
 
 class SharesByTopic(Protocol):
@@ -72,10 +74,6 @@ class Sums:
         """The sums over all groups, of groups that have no document in common (1, ...)."""
         return Sums(*(getattr(self, one.name).sum(axis=0, keepdims=True) for one in fields(self)))
 
-    def rest(self, every: "Sums") -> "Sums":
-        """The sums over all other documents, where these are the sums over all."""
-        return Sums(*(getattr(every, one.name) - getattr(self, one.name) for one in fields(self)))
-
     def raised(self, shares: Floats) -> "Sums":
         """The sums if every document had these shares (n_columns,) of its x more in y."""
         xx, x = self.xx[:, np.newaxis], self.x[:, np.newaxis]
@@ -119,39 +117,121 @@ def sums_of(y: csr_array, x: Floats, groups: csr_array) -> Sums:
     return Sums(*np.asarray(some).T, *(_dense(groups @ one) for one in columns))
 
 
-def chances(y: csr_array, x: Floats, groups: csr_array) -> Floats:
-    """Chance that a group's share differs as much from that of all if documents were put into groups by lot.
+class Lifts(NamedTuple):
+    """How many times as much documents of a group have of a column, on average, as all others (n_groups, n_columns).
 
-    (n_groups, n_columns), two-sided: twice the smaller tail, at most 1. With residuals e = y - share x of all n
-    documents, the sum of e over m of them drawn by lot has mean 0 and known variance and third moment; the tail is that
-    of the gamma distribution, shifted, with these three (Pearson's type III).
+    ``low`` and ``high`` are the ends of a 95% interval, which holds 1 where ``p`` is above 0.05 and only there.
     """
-    known = x > 0
-    n, m = float(known.sum()), groups @ known.astype(np.float64)
-    if n < 3:
-        return np.ones((groups.shape[0], y.shape[1]))
-    second, third = _moments(y, x, n)
-    share = np.asarray(y.sum(axis=0)) / x.sum()
-    sums = _dense(groups @ y) - np.outer(groups @ x, share)
-    spread = np.sqrt(np.outer(m * (n - m) / (n - 1), second))
-    skewed = np.outer(m * (n - m) * (n - 2 * m) / ((n - 1) * (n - 2)), third)
+
+    lift: Floats
+    low: Floats
+    high: Floats
+    p: Floats
+
+
+def lifts(y: csr_array, known: Floats, groups: csr_array, left_out: Floats) -> Lifts:
+    """Lifts of groups (n_groups, n_docs), from shares y (n_docs, n_columns) of documents that count alike.
+
+    ``known`` (n_docs,) is 1 for documents that count, and 0 for others, which have no share. ``left_out`` (n_columns,)
+    is added to every share.
+
+    ``p`` is the chance of a difference as large if documents were put into groups by lot, two-sided: twice the smaller
+    tail. The interval holds the lifts that the same test does not reject; see ``_Split``.
+    """
+    split = _split(y, known, groups, left_out)
     with np.errstate(divide="ignore", invalid="ignore"):
-        standard, skewness = sums / spread, skewed / spread**3
-    varies = spread > 0
-    low, high = _tails(np.where(varies, standard, 0.0), np.where(varies, skewness, 0.0))
-    return np.where(varies, np.minimum(2 * np.minimum(low, high), 1), 1.0)
+        lift = (split.own[1] / split.own[0]) / (split.rest[1] / split.rest[0])
+    lift = np.where(np.isnan(lift), 1.0, lift)
+    p = np.minimum(2 * np.minimum(*_tails(*split.difference(np.ones_like(lift)))), 1)
+    differs, start = p <= 1 - LEVEL, np.clip(lift, 1 / FARTHEST, FARTHEST)
+    inside = np.where(differs, start, 1.0)
+    low = split.end(inside, np.where(differs & (lift > 1), 1.0, np.minimum(start, 1) / FARTHEST), 1)
+    high = split.end(inside, np.where(differs & (lift < 1), 1.0, np.maximum(start, 1) * FARTHEST), -1)
+    return Lifts(lift, np.minimum(low, lift), np.maximum(high, lift), p)
 
 
-def _moments(y: csr_array, x: Floats, n: float) -> tuple[Floats, Floats]:
-    """Mean square and mean cube of the residuals of all documents, for each column."""
-    share = np.asarray(y.sum(axis=0)) / x.sum()
-    columns = [x[:, np.newaxis], (x**2)[:, np.newaxis]]
-    squares = y.power(2)
-    first, second, third = (_sums(one) for one in (y * columns[0], squares, y.power(3)))
-    crossed, doubly = _sums(squares * columns[0]), _sums(y * columns[1])
-    mean_square = second - 2 * share * first + share**2 * (x**2).sum()
-    mean_cube = third - 3 * share * crossed + 3 * share**2 * doubly - share**3 * (x**3).sum()
-    return np.where(mean_square > ROUNDING * second, mean_square, 0.0) / n, mean_cube / n
+class _Split(NamedTuple):
+    """Sums of y to the powers of 0 to 3 over the documents of each group, and over all others.
+
+    What is tested is whether the mean of a group is ``lift`` times that of the others. Its variance is then lift^power
+    times theirs, as in Tweedie's distributions: a power of 1 if more documents have some of a column, of 2 if they have
+    more of it each. So shares are divided by the lift, and documents of the group count lift^(2 - power) each. The
+    difference is the sum of residuals in the group, with the mean, variance and third moment of a group drawn by lot.
+    With a lift of 1 this is the test of labels given by lot, whatever the power.
+    """
+
+    own: Floats  # (4, n_groups, n_columns)
+    rest: Floats
+    power: Floats  # (n_groups, n_columns)
+
+    def difference(self, lift: Floats) -> tuple[Floats, Floats]:
+        """Differences from what a lift says, in standard deviations, and the skewness of their distribution."""
+        (m, *own), (r, *rest) = self.own / lift ** np.arange(4)[:, np.newaxis, np.newaxis], self.rest
+        n, weight = m + r, lift ** (2 - self.power)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            part = m * weight / (m * weight + r)
+            mean = (weight * own[0] + rest[0]) / (m * weight + r)
+            squares = weight**2 * _squares(m, own, mean) + _squares(r, rest, mean)
+            cubes = weight**3 * _cubes(m, own, mean) + _cubes(r, rest, mean)
+            spread = np.sqrt(n / (n - 1) * part * (1 - part) * squares)
+            third = n**2 / ((n - 1) * (n - 2)) * part * (1 - part) * (1 - 2 * part) * cubes
+            standard, skewness = weight * (own[0] - m * mean) / spread, third / spread**3
+        varies = (n > 2) & (m > 0) & (r > 0) & (squares > ROUNDING * (weight**2 * own[1] + rest[1]))
+        return np.where(varies, standard, 0.0), np.where(varies, skewness, 0.0)
+
+    def end(self, inside: Floats, outside: Floats, side: int) -> Floats:
+        """Where the interval ends, between a lift that it holds and another: its low end (side 1), or the high (-1)."""
+        endless = (outside != 1) & self.holds(outside, side)
+        for _ in range(HALVINGS):
+            middle = np.sqrt(inside * outside)
+            held = self.holds(middle, side)
+            inside, outside = np.where(held, middle, inside), np.where(held, outside, middle)
+        return np.where(endless, 0.0 if side == 1 else np.inf, inside)
+
+    def holds(self, lift: Floats, side: int) -> NDArray[np.bool_]:
+        """Whether differences are not too large for a lift.
+
+        The most that they can be is by Wilson and Hilferty's approximation of the gamma distribution.
+        """
+        standard, skewness = self.difference(lift)
+        bent = np.where(np.abs(skewness) < STRAIGHT, STRAIGHT, side * skewness)
+        root = np.maximum(1 + bent * ndtri((1 + LEVEL) / 2) / 6 - bent**2 / 36, 0)
+        return np.asarray(side * standard <= 2 / bent * (root**3 - 1))
+
+
+def _split(y: csr_array, known: Floats, groups: csr_array, left_out: Floats) -> _Split:
+    """Sums over groups and all others, with the power that suits the groups of a column best, from 1 to 2."""
+    powers = (y, y.power(2), y.power(3))
+    own = np.stack([np.broadcast_to((groups @ known)[:, np.newaxis], (groups.shape[0], y.shape[1])),
+                    *(_dense(groups @ each) for each in powers)])  # fmt: skip
+    whole = np.stack([np.full(y.shape[1], known.sum()), *map(_sums, powers)])[:, np.newaxis]
+    rest = np.where(whole - own > ROUNDING * whole, whole - own, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means, squares = own[1:3] / own[0], rest[1:3] / rest[0]
+        ratio = np.log(means[0] / squares[0])
+        spread = np.log((means[1] - means[0] ** 2) / (squares[1] - squares[0] ** 2))
+        weight = np.where(np.isfinite(ratio) & np.isfinite(spread), own[0] * rest[0], 0.0)
+        ratio, spread = (np.where(weight > 0, each, 0.0) for each in (ratio, spread))
+        power = np.clip((weight * ratio * spread).sum(axis=0) / (weight * ratio**2).sum(axis=0), 1, 2)
+    some = (own[1] > 0) & (rest[1] > 0) & np.isfinite(power)
+    return _Split(_raised(own, left_out), _raised(rest, left_out), np.where(some, power, 1.0))
+
+
+def _raised(sums: Floats, shares: Floats) -> Floats:
+    """Sums of powers after shares (n_columns,) are added to every y."""
+    n, first, second, third = sums
+    squares = second + shares * (2 * first + shares * n)
+    return np.stack([n, first + shares * n, squares, third + shares * (3 * second + shares * (3 * first + shares * n))])
+
+
+def _squares(n: Floats, sums: Any, mean: Floats) -> Floats:
+    """Sum of squares about a mean, from the sums of powers."""
+    return np.asarray(sums[1] - mean * (2 * sums[0] - mean * n))
+
+
+def _cubes(n: Floats, sums: Any, mean: Floats) -> Floats:
+    """Sum of cubes about a mean, from the sums of powers."""
+    return np.asarray(sums[2] - mean * (3 * sums[1] - mean * (3 * sums[0] - mean * n)))
 
 
 def _tails(values: Floats, skewness: Floats) -> tuple[Floats, Floats]:

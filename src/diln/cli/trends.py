@@ -1,5 +1,6 @@
 """``diln trends`` and ``diln groups``: topics and themes over time, and by label."""
 
+import sys
 from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +16,7 @@ from diln.cli.opening import CorpusOption, ThemesOption, open_atlas
 from diln.cli.options import FileOption, ForExcelOption, JobsOption, JsonOption, ModelArg, QuietOption
 from diln.cli.table_files import check_target, write_table
 from diln.cli.table_formats import Column, FileContent
-from diln.cli.tables import SPARKS, fit_line, say_written, shown_lift
+from diln.cli.tables import SPARKS, fit_line, lift_range, say_written, shown_lift
 
 if TYPE_CHECKING:
     from diln.analysis import GroupCell, Groups, Series, Trends
@@ -175,10 +176,13 @@ def groups_command(
 ) -> None:
     """Show what documents of each label have more of, and less of, than all others.
 
-    Only differences are shown that are more than chance: if labels were given by lot, 19 of 20 of these would not be
-    found. 2.5x means 2.5 times as many words of a theme as in documents of other labels. A file has all differences,
-    with their ranges; long documents weigh more in these than in the test, so that a sure difference can have a range
-    that holds 1.
+    A lift of 2.5x means that a theme's share is 2.5 times as large in a document of this label as in one of the others,
+    on average; all documents count alike. p is the chance of a difference as large if labels were given to documents by
+    lot. The 95% interval is made of the same test: it holds 1 where p is above 0.05, and only there. Each is for one
+    difference on its own.
+
+    Shown are the differences that are more than chance with all of them in view: on average, at most 1 in 20 of the
+    differences shown is chance. A file has all.
     """
     if output is not None:
         check_target(output, directories=[model])
@@ -220,14 +224,16 @@ def _show_groups(found: "Groups", names: dict[int, str], top: int) -> None:
     OUT.print(f"[bold]{found.by}s by label[/] ({len(found.labels):,} labels{cut})")
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("label", no_wrap=True, style="bold", max_width=max(OUT.width // 4, LEAST_ROOM))
-    table.add_column("documents", justify="right", no_wrap=True)
-    table.add_column("more of", ratio=1, no_wrap=True)
-    table.add_column("less of", ratio=1, no_wrap=True)
+    for name in ("docs", "lift", "95% interval", "p", found.by):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("", ratio=1, no_wrap=True)
     for label in shown:
         sure = [cell for cell in found.cells if cell.label_name == label.name and cell.sure]
         more = sorted((cell for cell in sure if cell.lift > 1), key=lambda cell: -cell.low)
         less = sorted((cell for cell in sure if cell.lift < 1), key=lambda cell: cell.high)
-        table.add_row(escape(label.name), f"{label.n_docs:,}", _cells(more, names, "green"), _cells(less, names, "red"))
+        rows = [*_rows(more, names, "green", "higher"), *_rows(less, names, "red", "lower")]
+        for at, row in enumerate(rows or [("", "", "", "", "[dim]no difference is more than chance[/]")]):
+            table.add_row(*((escape(label.name), f"{label.n_docs:,}") if at == 0 else ("", "")), *row)
     OUT.print(fit_line(table, OUT))
     sure_of = sum(cell.sure for cell in found.cells)
     left = f"; {found.n_unlabelled:,} documents without a label are left out" if found.n_unlabelled else ""
@@ -236,7 +242,11 @@ def _show_groups(found: "Groups", names: dict[int, str], top: int) -> None:
     )
 
 
-def _cells(cells: Sequence["GroupCell"], names: dict[int, str], style: str) -> str:
-    told = [f"[{style}]{shown_lift(one.lift)}[/] [dim]({one.id})[/] {escape(names[one.id])}" for one in cells[:LISTED]]
-    more = f"[dim]and {len(cells) - LISTED} more[/]" if len(cells) > LISTED else ""
-    return "\n".join([*told, more] if more else told)
+def _rows(cells: Sequence["GroupCell"], names: dict[int, str], style: str, what: str) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = [
+        (f"[{style}]{shown_lift(cell.lift)}[/]", lift_range(cell.low, min(cell.high, sys.float_info.max)),
+         "<.001" if cell.p < 0.001 else f"{cell.p:.3f}"[1:], f"[dim]{cell.id}[/]", escape(names[cell.id]))
+        for cell in cells[:LISTED]
+    ]  # fmt: skip
+    rest = len(cells) - LISTED
+    return [*rows, ("", f"[dim]and {rest:,} {what}[/]", "", "", "")] if rest > 0 else rows

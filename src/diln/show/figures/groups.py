@@ -61,8 +61,8 @@ def by_label(
     names = [shortened(one.name or "(none)", min(NAMES, 0.25 * width), TICK) for one in labels]
     notes = (
         cut, showing(len(labels), len(found.labels), "labels", "those with most documents"),
-        "how many times as much of it documents of a label have as all others; lines: 95% intervals; filled: more than "
-        "chance; beside it the share",
+        "how many times as much of it documents of a label have as all others, on average; lines: 95% intervals; "
+        "filled: more than chance; beside it the share",
     )  # fmt: skip
     left = MARGIN + widest(names, TICK) + 0.12
     columns, rows = evenly(len(items), int((width - left - MARGIN + 0.25) / COLUMN))

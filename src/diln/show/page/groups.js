@@ -8,6 +8,8 @@ import { openStage, themeList, topicsById } from "diln/view.js";
 const ROW = 26;
 const MOST = 40; // labels that are shown, the largest first
 const NARROW = 54; // pixels that a column needs at least
+const often = (lift) => (Number.isFinite(lift) ? digits(lift) : "any number"); // the end of an interval, if it has one
+const chance = (p) => (p < 0.001 ? "< 0.001" : p.toFixed(3));
 
 export function createGroups(host, data, options = {}) {
   let groups;
@@ -34,7 +36,8 @@ export function createGroups(host, data, options = {}) {
       if (!found.has(cell.id)) found.set(cell.id, new Map());
       // The range is that of the lift; what is drawn is the share, which the lift is a multiple of.
       const range = (lift) => (cell.lift > 0 && Number.isFinite(lift) ? (cell.share * lift) / cell.lift : null);
-      found.get(cell.id).set(cell.label_name, { ...cell, low: range(cell.low), high: range(cell.high) });
+      found.get(cell.id).set(cell.label_name, { ...cell, low: range(cell.low), high: range(cell.high),
+        lifts: [cell.low, cell.high] });
     }
     items = [...found].map(([id, cells]) => {
       const theme = kind() === "theme" ? id : (known.get(id)?.theme ?? null);
@@ -155,7 +158,7 @@ export function createGroups(host, data, options = {}) {
   function words([item, label]) {
     if (!label) return item.name;
     const cell = item.cells.get(label.name);
-    const much = cell ? `${percent(cell.share)} (${percent(Math.max(0, cell.low ?? cell.share))} to ${percent(cell.high ?? cell.share)}), ${digits(cell.lift)} times as much as in other documents${cell.sure ? ", more than chance" : ""}` : "nothing known";
+    const much = cell ? `${percent(cell.share)}, ${digits(cell.lift)} times as much as in other documents (95% interval ${cell.lifts.map(often).join(" to ")}), p ${chance(cell.p)}${cell.sure ? ", more than chance" : ""}` : "nothing known";
     return `${item.name}\n${label.name}, ${count(label.n_docs)} documents\n${much}`;
   }
 
@@ -204,11 +207,10 @@ export function createGroups(host, data, options = {}) {
   }
 
   function twin() {
-    const columns = [kind() === "theme" ? "Theme" : "Topic", "Name", "Label", ["Share", percent], ["Low", percent],
-      ["High", percent], ["Lift", digits], ["p", (value) => value.toPrecision(2)], "More than chance"];
+    const columns = [kind() === "theme" ? "Theme" : "Topic", "Name", "Label", ["Share", percent], ["Lift", digits],
+      ["Low", often], ["High", often], ["p", chance], "More than chance"];
     const rowsOf = items.flatMap((item) => [...item.cells.values()].map((cell) =>
-      [item.id, item.name, cell.label_name, cell.share, cell.low, cell.high, cell.lift, cell.p,
-      cell.sure ? "yes" : "no"]));
+      [item.id, item.name, cell.label_name, cell.share, cell.lift, ...cell.lifts, cell.p, cell.sure ? "yes" : "no"]));
     return table("Shares by label", columns, rowsOf);
   }
 
