@@ -1,6 +1,7 @@
 import dataclasses
 import json
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -245,3 +246,25 @@ def test_a_pattern_that_python_cannot_take_is_refused_in_a_sentence(pattern):
 
 def test_a_pattern_that_python_warns_of_is_taken_without_a_word():
     assert Corpus.from_texts(["a [b", "[b c"], token_pattern="[[b]").n_tokens == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["나는 학교에 가서 친구를 만나 밥을 먹고 집에 왔다", "我们 今天 去 学校 学习 中文 和 历史"],
+    ids=["korean", "chinese"],
+)
+def test_words_that_are_too_short_are_told_of(text):
+    with pytest.warns(DilnWarning, match=r"% of the letters are in words of less than 3 .* --min-length 1 or 2"):
+        Corpus.from_texts([f"{text} 아름다운"] * 20)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*less than")
+        Corpus.from_texts([f"{text} 아름다운"] * 20, min_length=1)
+        Corpus.from_texts(["It is a cat and he is on a mat or in a box, as we all know"] * 5)
+
+
+def test_letters_outside_of_the_alphabet_are_told_of():
+    with pytest.warns(DilnWarning, match=r"15 letters from a to z and 60 characters beyond ASCII.*--alphabet unicode"):
+        Corpus.from_texts(["съешь ещё этих abc"] * 5, alphabet="ascii")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Corpus.from_texts(["the naïve café of “Zoë” again"] * 5, alphabet="ascii")

@@ -1,10 +1,13 @@
+import sys
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from diln.corpus import Corpus, TextRule
 from diln.corpus.stopwords import ENGLISH, stop_words
-from diln.errors import SourceError
+from diln.errors import DilnWarning, SourceError
 
 
 def test_the_english_list_has_function_words_in_lower_case_and_no_topics():
@@ -36,7 +39,7 @@ def test_a_file_has_a_word_a_line_with_comments_blank_lines_and_a_byte_order_mar
 
 
 def test_a_name_that_is_no_list_says_which_lists_there_are():
-    with pytest.raises(SourceError, match=r"'klingon'.*'english', 'sklearn' nor 'none'.*a word a line.*name one"):
+    with pytest.raises(SourceError, match=r"'klingon'.*'english', 'sklearn' nor 'none'.*'de'.*a word a line.*name one"):
         stop_words("klingon")
 
 
@@ -59,3 +62,33 @@ def test_an_iterator_of_stop_words_is_kept_for_later_use():
     assert rule.stop_set == {"bank"}
     assert rule == TextRule(stop_words=["bank"])
     assert hash(rule) == hash(TextRule(stop_words={"bank"}))
+
+
+def test_a_language_has_a_list_that_models_keep():
+    pytest.importorskip("stopwordsiso")
+    assert {"der", "die", "und"} <= stop_words("de")
+    assert {"и", "не"} <= stop_words("RU")
+    with pytest.raises(SourceError, match=r"no stop words of the language 'xx'; there are .* de .* zh"):
+        stop_words("xx")
+    corpus = Corpus.from_texts(["der Hund und die Katze"], stop_words="de")
+    assert corpus.vocabulary == ["hund", "katze"]
+    assert {"der", "und"} <= set(corpus.rule["stop_words"])
+
+
+def test_a_language_without_the_package_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "stopwordsiso", None)
+    with pytest.raises(SourceError, match=r"'de' need a package: pip install 'diln\[languages\]'"):
+        stop_words("de")
+
+
+GERMAN = ["Die Katze ist nicht auf dem Dach", "Der Hund und die Katze sind mit dem Ball im Garten", "Das ist der Ball"]
+
+
+def test_stop_words_of_another_language_are_told_of():
+    with pytest.warns(DilnWarning, match=r"stop words of language 'de' \(die, .*--stop-words de"):
+        Corpus.from_texts(GERMAN)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Corpus.from_texts(GERMAN, stop_words=None)  # as was asked for
+        Corpus.from_texts(GERMAN, stop_words="die der das ist dem und mit nicht auf sind".split())
+        Corpus.from_texts(["The cat is not on the roof", "The dog and the cat have the ball with them"])

@@ -166,7 +166,10 @@ TOKENS: Options = {
     "stop_words": Annotated[
         str | None,
         _tokens(
-            "--stop-words", help="english, sklearn, none, or a file with one word per line.", show_default="english"
+            "--stop-words",
+            help="english, sklearn, none, a language such as de (pip install 'diln[languages]'), or a file with one "
+            "word per line.",
+            show_default="english",
         ),
     ],
     "ngram_range": Annotated[

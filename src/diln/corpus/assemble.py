@@ -15,6 +15,7 @@ from diln.corpus.scan import hash_rows
 from diln.corpus.shards import Rows, Shard, concatenate, sorted_rows
 from diln.corpus.sinks import Finished, Kept, Sink, Stash
 from diln.corpus.sources import Block, Source, numbers_from
+from diln.corpus.stopwords import language_of
 from diln.corpus.strings import Strings, offsets_of
 from diln.corpus.vocabulary import DROPPED, Choice, TermTable, choose, limits
 from diln.corpus.watch import Tally, Watch
@@ -24,6 +25,10 @@ from diln.errors import DilnWarning, SourceError
 SHARD_BYTES = 16 << 20  # of text and fields
 SHARD_ENTRIES = 2 << 20
 UNSPACED_SHARE = 0.1
+SHORT_SHARE = 0.25  # of letters in words that are too short: in European languages it is below 0.15
+OUTSIDE_SHARE = 0.25
+FEW_LETTERS = 50  # too few to tell anything
+LOOKED_AT, TELLING = 30, 4  # most frequent terms; how many of them tell a language
 SHOWN = 80  # characters of an id in a message
 
 
@@ -44,6 +49,8 @@ class CountedBlock(Generic[Kept]):
     unreadable: int
     letters: int
     unspaced: int
+    short: int
+    outside: int
 
 
 Job = tuple[int, Block]  # number and block
@@ -69,6 +76,8 @@ def count_block(context: tuple[TextRule, Sink[Kept, Stash, Finished]], job: Job)
         unreadable=counted.unreadable,
         letters=counts.letters,
         unspaced=counts.unspaced,
+        short=counts.short,
+        outside=counts.outside,
     )
 
 
@@ -95,6 +104,8 @@ class Collector(Generic[Kept, Stash, Finished]):
     first_number: int | None  # where documents get new numbers for ids, the first one's
     shards: list[list[Part[Kept, Stash]]] = field(default_factory=list)
     n_blocks: int = 0
+    short: int = 0  # letters of words that are too short
+    outside: int = 0  # characters beyond ASCII that break words
     date_orders: set[frozenset[Order]] = field(default_factory=set)
     texts_seen: set[bytes] = field(default_factory=set)
     room: list[int] = field(default_factory=lambda: [0, 0])  # bytes and entries that the last shard still takes
@@ -107,6 +118,8 @@ class Collector(Generic[Kept, Stash, Finished]):
         self.tally.unreadable += block.unreadable
         self.tally.letters += block.letters
         self.tally.unspaced_letters += block.unspaced
+        self.short += block.short
+        self.outside += block.outside
         self.date_orders |= block.date_orders
         fresh = self._fresh(block.text_keys) if block.text_keys else None
         frequency, totals = block.frequency, block.totals
@@ -249,10 +262,12 @@ def assemble(
             raise
         finally:
             source.close()
-        _warn_of_scripts(tally)
+        _warn_of_scripts(collector, rule)
         if earlier_ids or not source.numbered:
             check_ids([*earlier_ids, *_ids(collector)], source.name)
         choice = _choose_or_raise(source, table, tally, rule)
+        if source.vocabulary is None and not table.closed:
+            _warn_of_stop_words(table, rule)
         dates = _date_form(source, collector.date_orders, earlier_dates)
         same = (choice.numbers, len(choice.vocabulary), rule.min_tokens, dates)
         jobs = (Finish(number, parts, *same) for number, parts in enumerate(collector.shards))
@@ -355,12 +370,42 @@ def check_ids(columns: Sequence[Strings], name: str) -> None:
                 )
 
 
-def _warn_of_scripts(tally: Tally) -> None:
-    if tally.unspaced_letters > UNSPACED_SHARE * max(1, tally.letters):
+def _warn_of_scripts(collector: Collector[Kept, Stash, Finished], rule: TextRule) -> None:
+    tally = collector.tally
+    if collector.short > max(FEW_LETTERS, SHORT_SHARE * tally.letters):
+        warnings.warn(
+            f"{collector.short / tally.letters:.0%} of the letters are in words of less than {rule.length} characters "
+            "and are left out; where such words carry meaning, as in Korean or in Chinese cut into words, keep them "
+            "with --min-length 1 or 2 (min_length=)",
+            DilnWarning,
+            stacklevel=2,
+        )
+    elif tally.unspaced_letters > UNSPACED_SHARE * max(1, tally.letters):
         warnings.warn(
             f"{tally.unspaced_letters / tally.letters:.0%} of the letters are of a script written without spaces "
             "(Chinese, Japanese, Thai, ...), where a run of letters is no word: pass a tokenizer for the language "
             "(tokenizer=), such as jieba.lcut or a spaCy pipeline",
+            DilnWarning,
+            stacklevel=2,
+        )
+    if rule.alphabet == "ascii" and collector.outside > max(FEW_LETTERS, OUTSIDE_SHARE * tally.letters):
+        warnings.warn(
+            f"the texts have {tally.letters:,} letters from a to z and {collector.outside:,} characters beyond ASCII, "
+            "which are left out; count the letters of all scripts with --alphabet unicode (alphabet=)",
+            DilnWarning,
+            stacklevel=2,
+        )
+
+
+def _warn_of_stop_words(table: TermTable, rule: TextRule) -> None:
+    frequency = table.document_frequency[: len(table)]
+    top, terms = np.argsort(-frequency, kind="stable")[:LOOKED_AT].tolist(), list(table.index)
+    language, words = language_of(terms[at] for at in top)
+    if rule.stop_set and len(words) >= TELLING:
+        warnings.warn(
+            f"the most frequent words look like stop words of language {language!r} ({', '.join(words[:TELLING])}); "
+            f"leave them out with --stop-words {language} (stop_words=; pip install 'diln[languages]'), or a file of "
+            "your own",
             DilnWarning,
             stacklevel=2,
         )

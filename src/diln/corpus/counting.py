@@ -24,6 +24,8 @@ class Counts:
     offsets: NDArray[np.int64]
     letters: int = 0
     unspaced: int = 0  # letters of scripts written without spaces
+    short: int = 0  # letters of words that are too short
+    outside: int = 0  # characters beyond ASCII that break words
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,8 @@ class Words:
     starts: NDArray[np.int64]
     letters: int = 0
     unspaced: int = 0
+    short: int = 0
+    outside: int = 0
 
 
 def count_texts(texts: Sequence[str], rule: TextRule) -> Counts:
@@ -71,7 +75,7 @@ def scan_texts(texts: Sequence[str], rule: TextRule) -> Words:
     data, sizes = encode([rule.plain(text) for text in texts])
     found = scan(np.frombuffer(data, np.uint8), offsets_of(sizes), kinds, rule.length)
     terms = decode(data, *found.spans.T.tolist())
-    return Words(terms, found.ids, found.starts, found.letters, found.unspaced)
+    return Words(terms, found.ids, found.starts, found.letters, found.unspaced, found.short, found.outside)
 
 
 def number_tokens(documents: Iterable[Sequence[str]]) -> Words:
@@ -96,7 +100,7 @@ def count_words(words: Words, rule: TextRule) -> Counts:
         terms, ids, starts = ngrams(left, *rule.ngram_range)
         terms, ids = _merge(terms, ids)
     ids, counts, sizes = tally(ids, starts, len(terms))
-    return Counts(terms, ids, counts, offsets_of(sizes), words.letters, words.unspaced)
+    return Counts(terms, ids, counts, offsets_of(sizes), words.letters, words.unspaced, words.short, words.outside)
 
 
 def _merge(terms: list[str], ids: NDArray[np.int32]) -> tuple[list[str], NDArray[np.int32]]:

@@ -53,7 +53,8 @@ class TextRule:
     min_length : int, optional
         Minimum number of characters of a token. Default: 3, or 1 with a ``token_pattern`` or ``tokenizer``.
     stop_words : str, path, iterable of str or None
-        Tokens to leave out: "english", "sklearn", a file with one word per line, or the words themselves.
+        Tokens to leave out: "english", "sklearn", the code of one of 58 languages such as "de" (extra ``languages``), a
+        file with one word per line, or the words themselves.
     ngram_range : (int, int)
         Shortest and longest run of neighbouring tokens that is a term; stop words are removed first.
     token_pattern : str, optional

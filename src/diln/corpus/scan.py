@@ -22,6 +22,8 @@ class Scanned(NamedTuple):
     spans: NDArray[np.int64]  # (n_terms, 2): where in the text each term first stood
     letters: int
     unspaced: int  # how many of the letters belong to scripts written without spaces
+    short: int  # how many of the letters are of words that are too short
+    outside: int  # characters beyond ASCII that break words
 
 
 @njit(inline="always")
@@ -55,21 +57,22 @@ def _slot(key, mask):  # type: ignore[no-untyped-def]
 def _scan_documents(text, starts, kinds, min_length, keys, slots, spans, ids, token_starts, state):  # type: ignore[no-untyped-def]
     """Scan documents from state[0] on until all are done or the table of terms is full; see ``scan``.
 
-    state: documents done, terms known, letters, letters of scripts without spaces. The table (keys, slots, spans) is
-    the caller's, so that this loop neither allocates nor counts references. A key is a word's FNV-1a
-    hash; terms with the same key are compared byte by byte.
+    state: documents done, terms known, letters, those of scripts without spaces, those of words that are too short, and
+    characters beyond ASCII that break words. The table (keys, slots, spans) is the caller's, so that this loop neither
+    allocates nor counts references. A key is a word's FNV-1a hash; terms with the same key are compared byte by byte.
     """
     mask = len(slots) - 1
     n_terms = state[1]
     for m in range(state[0], len(starts) - 1):
         i, end = starts[m], starts[m + 1]
         n_ids = token_starts[m]
-        letters, unspaced = 0, 0
+        letters, unspaced, short, outside = 0, 0, 0, 0
         while i < end:
             point, width = _code_point(text, i, end)
             kind = kinds[point] if point < len(kinds) else BREAK
             if kind in (BREAK, MARK):
                 i += width
+                outside += width > 1
                 continue
             start, marks, inside, key = i, 0, 0, FNV_OFFSET
             while i < end:
@@ -93,6 +96,7 @@ def _scan_documents(text, starts, kinds, min_length, keys, slots, spans, ids, to
             size = i - start
             letters += size - inside - marks
             if size - inside < min_length:
+                short += size - inside - marks
                 continue
             slot = _slot(key, mask)
             term = slots[slot]
@@ -124,6 +128,8 @@ def _scan_documents(text, starts, kinds, min_length, keys, slots, spans, ids, to
         token_starts[m + 1] = n_ids
         state[2] += letters
         state[3] += unspaced
+        state[4] += short
+        state[5] += outside
     state[0] = len(starts) - 1
     state[1] = n_terms
 
@@ -162,13 +168,13 @@ def scan(
     n_docs = len(starts) - 1
     ids = np.empty(len(text) // min_length + 1, np.int32)
     token_starts = np.zeros(n_docs + 1, np.int64)
-    state = np.zeros(4, np.int64)
+    state = np.zeros(6, np.int64)
     keys, slots = _table(2 * room)
     spans = np.zeros((room, 2), np.int64)
     while True:
         _scan_documents(text, starts, kinds, min_length, keys, slots, spans, ids, token_starts, state)
         if state[0] == n_docs:
-            return Scanned(ids[: token_starts[-1]], token_starts, spans[: state[1]], int(state[2]), int(state[3]))
+            return Scanned(ids[: token_starts[-1]], token_starts, spans[: state[1]], *state[2:].tolist())
         wider_keys, wider_slots = _table(2 * len(slots))
         _rehash(keys, slots, wider_keys, wider_slots)
         keys, slots = wider_keys, wider_slots

@@ -44,11 +44,39 @@ ENGLISH = frozenset(
     """.split()
 )
 
+# The most frequent words of some languages, to tell a text's by; whole lists are in the package stopwordsiso.
+FREQUENT = {
+    "en": "the and that for with was are this from have",
+    "de": "der die und das den von ist nicht mit des dem ein eine auf für sich auch",
+    "fr": "les des est dans une pour que qui sur par pas avec plus sont mais",
+    "es": "los las del que por con una para como más pero este sus",
+    "pt": "que uma para com não dos das mais por como mas seu foi",
+    "it": "che della per con una sono del nel dei non alla più gli",
+    "nl": "het een van dat niet zijn voor met aan ook maar wordt",
+    "sv": "och att det som för den inte med till har ett från",
+    "da": "det som til med den ikke har der for ved også være",
+    "no": "det som til med den ikke har for ved også være ble",
+    "fi": "että hän myös oli joka mutta ovat kun niin ole",
+    "pl": "nie się jest jak dla tym przez oraz był może",
+    "cs": "není jako pro jsou který ale také bylo jeho nebo",
+    "ro": "este pentru care din mai sunt sau după dar fost",
+    "hu": "hogy nem egy volt meg csak még már azt vagy",
+    "tr": "bir için ile olarak daha olan çok gibi kadar sonra",
+    "id": "yang dan untuk dari dengan ini itu pada tidak dalam",
+    "vi": "của các không những được một cho với trong người",
+    "ru": "что как это для его все был она они или",
+    "uk": "що для від його але при або вона було який",
+    "el": "και του της την που από για στο τον είναι",
+    "ar": "من على إلى التي عن الذي هذا هذه كان بين",
+    "fa": "این که است برای های شده یک کرد آن",
+    "hi": "है और में की के से को का पर हैं",
+}
 COMMENT = re.compile(r"(?:^|\s)[#|]")  # in files of stop words: # or, as Snowball's have it, |
 
 
 def stop_words(words: str | Path | Iterable[str] | None) -> frozenset[str]:
-    """The set that ``words`` stands for: "english", "sklearn", a file with a word a line, words, or None for no words.
+    """The set that ``words`` stands for: "english", "sklearn", a language such as "de", a file with a word a line,
+    words, or None for no words.
 
     "sklearn" is scikit-learn's own English list, for comparison with counts made by CountVectorizer.
     """
@@ -64,7 +92,30 @@ def stop_words(words: str | Path | Iterable[str] | None) -> frozenset[str]:
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
         return frozenset(ENGLISH_STOP_WORDS)
+    if isinstance(words, str) and len(words) == 2 and words.isalpha() and not Path(words).exists():
+        return _of_language(words.lower())
     return _from_file(Path(words))
+
+
+def language_of(terms: Iterable[str]) -> tuple[str, list[str]]:
+    """The language that most of these terms are frequent words of, by its code, and these words."""
+    terms = list(terms)
+    known = {language: set(words.split()) for language, words in FREQUENT.items()}
+    hits = {language: [term for term in terms if term in words] for language, words in known.items()}
+    return max(hits.items(), key=lambda pair: len(pair[1]))
+
+
+def _of_language(code: str) -> frozenset[str]:
+    try:
+        from stopwordsiso import has_lang, langs, stopwords
+    except ImportError:
+        raise SourceError(
+            f"the stop words of the language {code!r} need a package: pip install 'diln[languages]'; or name a file "
+            "with a word a line"
+        ) from None
+    if not has_lang(code):
+        raise SourceError(f"there are no stop words of the language {code!r}; there are {' '.join(sorted(langs()))}")
+    return frozenset(stopwords(code))
 
 
 def _from_file(path: Path) -> frozenset[str]:
@@ -72,8 +123,8 @@ def _from_file(path: Path) -> frozenset[str]:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
         raise SourceError(
-            f"the stop words {str(path)!r} are neither 'english', 'sklearn' nor 'none', nor a UTF-8 file with a word "
-            f"a line ({error}); name one of these"
+            f"the stop words {str(path)!r} are neither 'english', 'sklearn' nor 'none', a language such as "
+            f"'de' or a UTF-8 file with a word a line ({error}); name one of these"
         ) from None
     words = (COMMENT.split(line)[0].strip() for line in lines)
     return frozenset(word for word in words if word)
