@@ -153,7 +153,7 @@ def test_one_topic_is_enough():
     assert one.matrix().log_lift.tolist() == [[0]]
     assert one.friends(0) == one.rivals(0) == ()
     assert one.themes().n == 1
-    assert "The model shows 1 topic, which holds 100% of the words." in one.summary().sentences
+    assert "The model shows 1 topic, which holds 100% of all words." in one.summary().sentences
 
 
 def test_a_model_finds_its_documents_where_they_were(folder):
@@ -259,6 +259,28 @@ def test_names_of_themes_stay_with_their_topics():
     again = two.edited(two.edits.rename_theme(theme.topics, "Better"))
     assert again.themes(4).themes[1].label == "Better"
     assert one.edited(two.edits.rename_theme(theme.topics, "")).themes(4).themes[1].label == theme.label
+
+
+@pytest.mark.parametrize("edits", [Edits(), Edits().hide([0]), Edits().merge([1, 2]).hide([3])])
+def test_themes_have_the_shares_of_all_words_that_their_topics_have(edits):
+    one = atlas().edited(edits)
+    share = {topic.id: topic.share for topic in one.topics()}
+    assert bool(edits.hidden) == (sum(share.values()) < 0.95)
+    for n in (2, 3):
+        found = one.themes(n)
+        for theme in found.themes:
+            assert theme.share == pytest.approx(sum(share[topic] for topic in theme.topics))
+        by_topic = {series.id: np.array(series.values) for series in one.trends("topic", "quarter").series}
+        for theme, series in zip(found.themes, one.trends("theme", "quarter", n_themes=n).series, strict=True):
+            whole = sum(by_topic[topic] for topic in theme.topics)
+            assert np.allclose(series.values, whole)
+        cells = {(cell.id, cell.label_name): cell.share for cell in one.groups("topic").cells}
+        for cell in one.groups("theme", n_themes=n).cells:
+            topics = found.themes[cell.id].topics
+            assert cell.share == pytest.approx(sum(cells[topic, cell.label_name] for topic in topics))
+        rows = np.arange(5)
+        shown = one.index.proportions(rows)[:, [part for topic in share for part in one.folding.parts(topic)]]
+        assert np.allclose(found.shares_of(rows).sum(axis=1), shown.sum(axis=1), atol=1e-5)
 
 
 def test_pairs_are_those_of_the_model_without_what_is_hidden():

@@ -107,7 +107,9 @@ def test_bars_are_no_longer_than_the_longest():
 
 
 def test_numbers_keep_digits_that_count():
-    assert [percent(one) for one in (1, 0.5, 0.042, 0.0031)] == ["100%", "50%", "4.2%", "0.31%"]
+    shares = (1, 0.5, 0.125, 0.0999, 0.042, 0.00996, 0.0031, 0.0001, 0.00009, 0, float("nan"))
+    words = ["100%", "50%", "13%", "10%", "4.2%", "1.0%", "0.31%", "0.01%", "<0.01%", "0%", "unknown"]
+    assert [percent(one) for one in shares] == words
 
 
 def test_an_empty_list_is_no_table():

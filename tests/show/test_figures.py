@@ -21,7 +21,7 @@ from diln import DILN, LDA, Corpus, Sampling
 from diln.analysis import Atlas, largest_topics
 from diln.show import figures
 from diln.show.figures import KINDS
-from diln.show.figures.choice import evenly, percent
+from diln.show.figures.choice import evenly
 from diln.show.figures.labels import Room
 from diln.show.figures.sheet import label_in_room, plain, shortened, text_width
 from diln.show.style import THEMES, figure_bytes, quiet, theme_colour, theme_mark
@@ -359,10 +359,6 @@ def test_texts_are_cut_to_their_room():
     assert text_width(cut, 9) <= 1.5
     assert label_in_room("one, two, three, four", 0.7, 9) == "one, two"
     assert plain(" a\n\tb$ ") == r"a b\$"
-
-
-def test_small_numbers_keep_digits_that_count():
-    assert [percent(one) for one in (0.5, 0.042, 0.0031, 0)] == ["50%", "4.2%", "0.31%", "0%"]
 
 
 def test_panels_fill_their_rows_evenly():

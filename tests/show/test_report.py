@@ -17,7 +17,7 @@ from diln.show.report.documents import named
 from diln.show.report.gather import Wanted, gather, lonely
 from diln.show.report.markup import Markup, data, el, shown
 from diln.show.report.pictures import matrix_picture, peak, sparkline
-from diln.show.report.words import percent, showing, times, together_as_often
+from diln.show.report.words import showing, times, together_as_often
 from diln.show.report.write import made
 
 VOID = {"img", "input", "link", "meta"}
@@ -149,7 +149,6 @@ def test_a_cut_list_says_so():
 
 
 def test_numbers_are_said_as_people_say_them():
-    assert [percent(one) for one in (0, 0.0001, 0.034, 0.34)] == ["0.0%", "<0.1%", "3.4%", "34%"]
     assert [times(one) for one in (4.06, 0.312, 12.3, 1e9, None, 0.0)] == (
         ["4.1", "0.31", "12", "more than 999", "more than 999", "less than 0.01"]
     )

@@ -130,7 +130,7 @@ def test_what_is_selected_in_a_picture_is_told(browser, reports):
         stage.focus()
         seen.page.keyboard.press("ArrowRight")
         seen.page.keyboard.press("Enter")
-        assert "of the words" in seen.page.locator("#selected").text_content()
+        assert "of all words" in seen.page.locator("#selected").text_content()
         seen.page.click("#selected a")
         assert seen.page.evaluate("location.hash").startswith(("#topic-", "#theme-"))
         seen.page.click("#selected button")

@@ -406,7 +406,7 @@ class Atlas:
         Parameters
         ----------
         by : {"topic", "theme"}
-            Topics are shares of all tokens, themes of the tokens in topics that are shown.
+            Whether topics or themes are counted; both as shares of all tokens.
         granularity : {"auto", "year", "quarter", "month", "week", "day"}
             How long a period is. "auto" takes the shortest periods of which there are at most 60, at most half of them
             without documents, and which have 20 documents each on average.
@@ -434,7 +434,7 @@ class Atlas:
         Parameters
         ----------
         by : {"topic", "theme"}
-            Topics are shares of all tokens, themes of the tokens in topics that are shown.
+            Whether topics or themes are counted; both as shares of all tokens.
         ids : sequence of int, optional
             Numbers of topics or themes. Default: all that are shown.
         n_themes : int or "auto"

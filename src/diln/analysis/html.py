@@ -1,8 +1,10 @@
 """Records as small tables of HTML, which notebooks show: in their own colours, light or dark."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from html import escape
 
 MOST = 100  # rows
@@ -35,9 +37,14 @@ Row = Mapping[str, Cell]
 
 
 def percent(share: float) -> str:
-    """A share as in 12%, 4.2% or 0.31%."""
+    """A share as in 12%, 4.2% or 0.31%, as the pages' ``percent`` in ``scale.js`` has it."""
     value = 100 * share
-    return f"{value:.0f}%" if value >= 9.95 else f"{value:.1f}%" if value >= 0.95 else f"{value:.2g}%"
+    if not math.isfinite(value):
+        return "unknown"
+    if 0 < value < 0.01:
+        return "<0.01%"
+    unit = "1" if value >= 9.95 or not value else "0.1" if value >= 0.995 else "0.01"
+    return f"{Decimal(value).quantize(Decimal(unit), ROUND_HALF_UP)}%"
 
 
 def table(rows: Iterable[Row], title: str = "", note: str = "") -> str:

@@ -130,26 +130,23 @@ class Selection:
         """Topics, as shares of all tokens."""
         wanted = self.folding.shown.tolist() if ids is None else [self.known(topic) for topic in ids]
         named = [(topic, self.view.words.label(topic)) for topic in wanted]
-        tokens = self.view.index.tokens.astype(np.float64)
-        found = self._tokens([self.folding.parts(topic) for topic in wanted], tokens)
-        totals = self.folding.columns(np.asarray(self.view.index.topic_totals()))[wanted]
-        left_out = np.maximum(totals - np.asarray(found.sum(axis=0)), 0) / max(tokens.sum(), 1.0)
-        return Columns(found, tokens, named, left_out)
+        return self._columns_of([self.folding.parts(topic) for topic in wanted], named)
 
     def theme_columns(self, ids: Sequence[int] | None, themes: Themes) -> Columns:
-        """Themes, as shares of the tokens in all themes."""
+        """Themes, as shares of all tokens."""
         wanted = list(range(themes.n)) if ids is None else list(ids)
-        columns = [self.parts_of_theme(theme, themes) for theme in wanted]
-        every = [part for theme in range(themes.n) for part in self.parts_of_theme(theme, themes)]
-        tokens = self.view.index.tokens.astype(np.float64)
-        whole = self._tokens([every], tokens).toarray()[:, 0]
-        named = [(theme, themes.themes[theme].label) for theme in wanted]
-        return Columns(self._tokens(columns, tokens), whole, named, np.zeros(len(wanted)))
+        parts = [self.parts_of_theme(theme, themes) for theme in wanted]
+        return self._columns_of(parts, [(theme, themes.themes[theme].label) for theme in wanted])
+
+    def _columns_of(self, parts: Sequence[Sequence[int]], named: list[tuple[int, str]]) -> Columns:
+        """Sums of some of the model's topics each, as shares of all tokens."""
+        index = self.view.index
+        tokens, totals = index.tokens.astype(np.float64), np.asarray(index.topic_totals(), np.float64)
+        found = csr_array(shares_of(index, parts) * tokens[:, np.newaxis])
+        missing = np.array([totals[list(some)].sum() for some in parts]) - np.asarray(found.sum(axis=0))
+        return Columns(found, tokens, named, np.maximum(missing, 0) / max(tokens.sum(), 1.0))
 
     def columns_of_label(self, columns: Columns, label: Any) -> Columns:
         """The same of documents with a label only."""
         kept = self.labelled(label)
         return columns._replace(tokens=csr_array(columns.tokens * kept[:, np.newaxis]), whole=columns.whole * kept)
-
-    def _tokens(self, columns: Sequence[Sequence[int]], tokens: Floats) -> csr_array:
-        return csr_array(shares_of(self.view.index, columns) * tokens[:, np.newaxis])

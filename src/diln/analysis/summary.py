@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from diln.analysis.html import percent
 from diln.analysis.records import Record
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Summary(Record):
     numbers : dict
         What they are made of: ``documents``, ``tokens``, ``labels``, ``first_date``, ``last_date``, ``undated``,
         ``empty`` (documents without a known word), ``topics`` (shown), ``topics_in_use``, ``hidden``, ``merged``,
-        ``named``, ``share`` (of the words, in the topics that are shown), ``themes``, ``pairs``, ``sure_pairs``,
+        ``named``, ``share`` (of all words, in the topics that are shown), ``themes``, ``pairs``, ``sure_pairs``,
         ``n_chains`` and ``found_again`` (share of the topics that another chain finds).
     """
 
@@ -110,14 +111,14 @@ def _date(text: str, parts: int) -> str:
 def _topics(atlas: "Atlas", numbers: dict[str, Any]) -> Iterator[str]:
     found = atlas.themes()
     held = f"{_counted(numbers['topics'], 'topic')}, which hold{'s' * (numbers['topics'] == 1)} "
-    held += f"{numbers['share']:.0%} of the words"
+    held += f"{percent(numbers['share'])} of all words"
     if numbers["share"] < 0.95:
         held += "; the others are in topics with less than one word in 500 each"
         held += " or in hidden ones" if numbers["hidden"] else ""
     yield f"The model shows {held}."
     if found.n > 1:
-        listed = [f"“{theme.label}” ({theme.share:.0%})" for theme in found.themes[:THEMES]]
-        largest = "They are" if found.n <= len(listed) else "The largest are"
+        listed = [f"“{theme.label}” ({percent(theme.share)})" for theme in found.themes[:THEMES]]
+        largest = "They are" if found.n <= len(listed) else "The largest, with their shares of all words, are"
         yield f"The topics fall into {found.n} themes. {largest} {_listed(listed)}."
     changes = [(numbers["named"], "named"), (numbers["merged"], "merged into others"), (numbers["hidden"], "hidden")]
     told = [f"{number:,} {what}" for number, what in changes if number]

@@ -122,7 +122,7 @@ def show_themes(found: "Themes", topics: dict[int, "TopicInfo"], top: int) -> No
         table.add_row(str(theme.id), *cells)
     OUT.print(table)
     whole = sum(topics[one].share for one in found.topic_theme if one in topics)
-    OUT.print(f"[dim]shares of themes are of the words in these topics, which have {whole:.0%} of all words[/]")
+    OUT.print(f"[dim]shares are of all words; these topics have {whole:.0%} of them[/]")
     for theme in found.themes if top else ():
         _show_topics(theme, topics, top)
 

@@ -76,7 +76,7 @@ def trends_command(
 ) -> None:
     """Show how themes or topics come and go: their shares of the words in each period.
 
-    Topics are shares of all words, themes of the words in topics that are shown. A file has the share of each in each
+    Shares are of all words of a period's documents. A file has the share of each in each
     period, with a band that holds it in about 19 of 20 cases, over documents such as these.
     """
     if output is not None:

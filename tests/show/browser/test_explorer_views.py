@@ -82,3 +82,9 @@ def test_light_and_dark_can_be_chosen_and_stay(looking):
 def test_the_corpus_is_told_in_sentences(looking):
     page = looking("view=topics").page
     assert re.search(r"300 documents", page.locator("#card").inner_text())
+
+
+def test_the_explorer_words_shares_as_its_drawings_do(looking):
+    page = looking("view=topics").page
+    parts = "[import('app/format.js'), import('diln/scale.js')]"
+    assert page.evaluate(f"Promise.all({parts}).then(([one, two]) => one.percent === two.percent)")

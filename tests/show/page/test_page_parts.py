@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from drawings import PAGE, made, shown
 
+from diln.analysis.html import percent
+
 STAGE = ".view-stage"
 # How colours look to those who lack a kind of cone, in linear RGB (Machado, Oliveira and Fernandes, 2009).
 EYES = {
@@ -66,6 +68,15 @@ def test_text_and_marks_stand_out(scheme):
             assert contrast(known[mark], known[ground]) >= 2.9, (mark, ground)
     assert contrast(known["soft"], known["faint"]) >= 4.5
     assert contrast(known["on-accent"], known["accent"]) >= 4.5
+
+
+def test_shares_are_the_same_words_on_pages_and_in_reports_figures_and_notebooks(page):
+    rng = np.random.default_rng(0)
+    edges = [0, 1e-9, 0.0001, 0.00995, 0.00125, 0.0095, 0.0995, 0.125, 0.105, 0.5, 1, 1.5]
+    shares = [*edges, *(10 ** rng.uniform(-5, 0, 2000)).tolist(), *(np.arange(2000) / 8000).tolist()]
+    ask = "(shares) => import('diln/scale.js').then(({ percent }) => shares.map(percent))"
+    assert page.evaluate(ask, shares) == [percent(share) for share in shares]
+    assert page.evaluate("import('diln/scale.js').then(({ percent }) => percent(NaN))") == percent(float("nan"))
 
 
 def test_periods_of_every_length_have_their_days(page):

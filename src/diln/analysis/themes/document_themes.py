@@ -50,7 +50,7 @@ def _members(group: NDArray[Any], n: int) -> csr_array:
 
 
 class ThemeShares:
-    """The shares of all themes in documents: the sums of their shares of the themes' topics, made when asked for."""
+    """The shares of all themes in documents: sums of what these have of the themes' topics, made when asked for."""
 
     def __init__(self, documents: Documents, shown: Shown, group: Whole) -> None:
         self._documents, self._shown, self._group = documents, shown, group
@@ -61,7 +61,7 @@ class ThemeShares:
         shares, member = np.zeros((len(rows), n), np.float32), np.eye(n, dtype=np.float32)[self._group]
         for first in range(0, len(rows), AT_ONCE):
             some = slice(first, first + AT_ONCE)
-            shares[some] = scaled(self._shown.folded(np.asarray(self._documents.proportions(rows[some])))) @ member
+            shares[some] = self._shown.folded(np.asarray(self._documents.proportions(rows[some]))) @ member
         return shares
 
     def every(self) -> NDArray[np.float32]:

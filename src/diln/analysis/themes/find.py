@@ -12,7 +12,7 @@ from diln.analysis.themes.hierarchy import FINE, grow
 from diln.analysis.themes.names import names
 from diln.analysis.themes.number import automatic
 from diln.analysis.themes.records import Theme, Themes, Tree
-from diln.analysis.themes.shown import Floats, Shown, Whole, shown_topics
+from diln.analysis.themes.shown import Floats, Whole, shown_topics
 from diln.analysis.themes.space import Documents, of_documents, of_topics
 from diln.analysis.themes.tree import leaf_order
 from diln.models.checks import ParameterError, check_whole
@@ -97,7 +97,7 @@ class Grouping:
         words = names(self._joint(group, of_docs), self._fitted.vocabulary, n_words)
         theme_of = None if of_docs is None else of_docs.group
         return Themes(
-            n=number, auto=automatically, themes=tuple(_themes(shown, group, words, theme_of)),
+            n=number, auto=automatically, themes=tuple(self._themes(group, words, theme_of)),
             topic_theme=dict(zip(_ids(shown.ids), group.tolist(), strict=True)), tree=self.tree,
             document_theme=theme_of, _shares=shares,
         )  # fmt: skip
@@ -129,6 +129,13 @@ class Grouping:
             mass[:, hidden] = 0
         return np.asarray(mass / mass.sum() @ topic_word)
 
+    def _themes(self, group: Whole, words: list[tuple[str, ...]], of_docs: NDArray[np.int16] | None) -> Iterator[Theme]:
+        shown, sizes = self._shown, self._fitted.topic_weights[self._shown.parts]
+        shares = np.bincount(group[shown.place], weights=sizes, minlength=len(words))
+        for one, name in enumerate(words):
+            n_docs = None if of_docs is None else int((of_docs == one).sum())
+            yield Theme(one, ", ".join(name), name, float(shares[one]), n_docs, _ids(shown.ids[group == one]))
+
 
 def _ids(numbers: Whole) -> tuple[int, ...]:
     return tuple(numbers.tolist())
@@ -141,12 +148,3 @@ def _by_size(groups: list[Whole], shares: Floats) -> Whole:
     for number, topics in enumerate(order):
         group[topics] = number
     return group
-
-
-def _themes(
-    shown: Shown, group: Whole, words: list[tuple[str, ...]], of_docs: NDArray[np.int16] | None
-) -> Iterator[Theme]:
-    shares = np.bincount(group, weights=shown.shares, minlength=len(words))
-    for one, name in enumerate(words):
-        n_docs = None if of_docs is None else int((of_docs == one).sum())
-        yield Theme(one, ", ".join(name), name, float(shares[one]), n_docs, _ids(shown.ids[group == one]))

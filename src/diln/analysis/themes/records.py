@@ -28,7 +28,7 @@ class Theme:
     words : tuple of str
         The words of the label.
     share : float
-        Share of the tokens, of those in topics that are shown.
+        Share of all tokens of the corpus: the sum of its topics' shares.
     n_docs : int or None
         Number of documents whose theme it is; None where documents are not known.
     topics : tuple of int
@@ -118,8 +118,9 @@ class Themes:
     def document_shares(self) -> NDArray[np.float32] | None:
         """Share of each theme in each document (n_docs, n); None where documents are not known.
 
-        Rows sum to 1, or are 0 for documents without a known token. They are made when they are asked for, and not
-        kept: 1,000,000 documents and 800 themes take 3.2 GB. ``shares_of`` has those of some documents.
+        They are shares of all tokens of a document, so rows sum to what it has of the topics that are shown: 1, or less
+        where small or hidden topics hold a part of it. They are made when they are asked for, and not kept: 1,000,000
+        documents and 800 themes take 3.2 GB. ``shares_of`` has those of some documents.
         """
         return None if self._shares is None else self._shares.every()
 

@@ -52,14 +52,6 @@ def chosen_ids(ids: Sequence[int], known: Mapping[int, Found], what: str) -> lis
     return [known[one] for one in dict.fromkeys(map(int, ids))]
 
 
-def percent(share: float) -> str:
-    """A share with two digits that count, as in 12%, 4.2% or 0.31%."""
-    value = 100 * share
-    return (
-        f"{value:.0f}%" if value >= 9.95 else f"{value:.1f}%" if value >= 0.95 else f"{value:#.2g}%" if value else "0%"
-    )
-
-
 def evenly(number: int, most: int) -> tuple[int, int]:
     """Columns and rows of panels, with at most so many columns and rows about as full as each other."""
     columns = max(1, min(number, most))

@@ -7,7 +7,8 @@ from matplotlib.axes import Axes
 
 from diln.analysis.atlas import Atlas, By, NumberOfThemes
 from diln.analysis.groups import GroupCell
-from diln.show.figures.choice import atlas_of, chosen_items, evenly, percent
+from diln.analysis.html import percent
+from diln.show.figures.choice import atlas_of, chosen_items, evenly
 from diln.show.figures.sheet import MARGIN, Sheet, figure, note_height, shortened, showing, widest
 from diln.show.style import GREY, WIDTH, theme_colour
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from diln.analysis.atlas import Atlas, NumberOfThemes
+from diln.analysis.html import percent
 from diln.analysis.inputs import Model
 from diln.analysis.themes import Theme, Themes
 from diln.models.checks import check_whole
-from diln.show.figures.choice import atlas_of, counted, percent
+from diln.show.figures.choice import atlas_of, counted
 from diln.show.figures.key import badge
 from diln.show.figures.sheet import MARGIN, Sheet, figure, label_in_room, note_height, widest
 from diln.show.style import GREY, INK, WIDTH, theme_colour

@@ -67,7 +67,7 @@ def trends(
     shown = [item for item in items if item.id in series]
     columns, rows = evenly(len(shown), int((width - MARGIN) / COLUMN))
     docs = f"{sum(found.n_docs):,} documents in {len(found.periods):,} {_periods(found)}"
-    notes = (cut, f"share of the words of a {found.granularity}'s documents; bands: 95% over documents", docs)
+    notes = (cut, f"share of all words of a {found.granularity}'s documents; bands: 95% over documents", docs)
     height = TOP + rows * (HEAD + PANEL + BELOW) + note_height(width, *notes)
     sheet = Sheet(width, height, f"{by.capitalize()}s over time" + (f": {label}" if label is not None else ""))
     room = (width - MARGIN) / columns - LEFT

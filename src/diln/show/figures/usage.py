@@ -1,4 +1,4 @@
-"""How much each topic is used: shares of the words, and topics of a document."""
+"""How much each topic is used: shares of all words, and topics of a document."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -6,6 +6,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from diln.analysis.atlas import Atlas
+from diln.analysis.html import percent
 from diln.analysis.inputs import Model
 from diln.analysis.topic_infos import TopicInfo
 from diln.show.figures.choice import atlas_of, chosen_topics, counted, topic_name
@@ -23,7 +24,7 @@ SIZE = 9.0
 
 @figure
 def topic_usage(atlas: Atlas | Model, top: int = 800, *, width: float = WIDTH) -> Sheet:
-    """The topics' shares of the words, the largest first, and how many topics a document has.
+    """The topics' shares of all words, the largest first, and how many topics a document has.
 
     How many topics a document has is shown where the documents are known.
 
@@ -44,12 +45,14 @@ def topic_usage(atlas: Atlas | Model, top: int = 800, *, width: float = WIDTH) -
     shown, cut = chosen_topics(atlas, None, top, 10**6)
     per_document, n_docs = topics_per_document(atlas)
     every = atlas.topics()
-    half = int(np.searchsorted(np.cumsum([one.share for one in every]), 0.5 * sum(one.share for one in every))) + 1
-    notes = (
-        [cut]
-        if len(every) == 1
-        else [cut, f"{counted(half, 'topic')} of {len(every):,} hold half of the words of all topics in use"]
+    held = np.cumsum([one.share for one in every])
+    half = int(np.searchsorted(held, 0.5)) + 1
+    holding = (
+        f"{counted(half, 'topic')} of {len(every):,} hold half of all words"
+        if half <= len(every)
+        else f"the {counted(len(every), 'topic')} hold {percent(float(held[-1]))} of all words"
     )
+    notes = [cut] if len(every) == 1 else [cut, holding]
     if len(per_document):
         notes.append("in the title: the median")
     if n_docs > len(per_document):
@@ -71,7 +74,7 @@ def _shares(plot: Axes, shown: list[TopicInfo], room: float) -> None:
     places = range(1, len(shown) + 1)
     plot.bar(places, shares, width=0.8 if len(shown) < 100 else 1.0, color=[theme_colour(one.theme) for one in shown])
     plot.set(xlim=(0.2, len(shown) + 0.8), ylim=(0, max(shares) * 1.05))
-    plot.set_title("Share of the words", pad=8)
+    plot.set_title("Share of all words", pad=8)
     plot.set_xlabel("topic, the largest first")
     plot.xaxis.set_major_locator(MaxNLocator(8, integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
     plot.yaxis.set_major_formatter(lambda value, _: f"{value:g}%")

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from diln.analysis.atlas import Atlas
+from diln.analysis.html import percent
 from diln.analysis.inputs import Model
 from diln.analysis.topic_infos import TopicInfo
 from diln.models.checks import check_whole
-from diln.show.figures.choice import atlas_of, chosen_topics, counted, evenly, percent
+from diln.show.figures.choice import atlas_of, chosen_topics, counted, evenly
 from diln.show.figures.sheet import MARGIN, Sheet, figure, note_height, shortened, text_width, widest
 from diln.show.style import GREY, INK, WIDTH, theme_colour
 

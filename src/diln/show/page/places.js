@@ -135,5 +135,5 @@ export function mapTip(scene, state, found) {
   const pair = (state.topic ?? topic.id) !== topic.id
     && scene.pairs.find((one) => [one.first, one.second].includes(topic.id)
     && [one.first, one.second].includes(state.topic));
-  return `${topic.label}\n${percent(topic.share)}${docs}${pair ? `\nWith the selected topic: ${pairWords(pair)}` : ""}`;
+  return `${topic.label}\n${percent(topic.share)} of all words${docs}${pair ? `\nWith the selected topic: ${pairWords(pair)}` : ""}`;
 }

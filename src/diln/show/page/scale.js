@@ -32,11 +32,12 @@ const whole = new Intl.NumberFormat("en-US");
 
 export const count = (value) => whole.format(Math.round(value));
 
+// A share as per cent, as `percent` of diln.analysis.html has it.
 export function percent(share) {
-  const value = share * 100;
-  if (value === 0) return "0%";
-  if (Math.abs(value) < 0.01) return "<0.01%";
-  return `${value.toFixed(Math.abs(value) < 1 ? 2 : Math.abs(value) < 10 ? 1 : 0)}%`;
+  const value = 100 * share;
+  if (!Number.isFinite(value)) return "unknown";
+  if (value > 0 && value < 0.01) return "<0.01%";
+  return `${value.toFixed(value >= 9.95 || value === 0 ? 0 : value >= 0.995 ? 1 : 2)}%`;
 }
 
 export function times(lift) {

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from diln.analysis.html import percent
 from diln.show.report.markup import Markup, el, together
-from diln.show.report.words import counted, percent
+from diln.show.report.words import counted
 
 
 def typical_list(typical: list[dict[str, Any]], topic: int | None = None) -> Markup:

@@ -4,11 +4,12 @@ from typing import Any
 
 from diln import __version__
 from diln.analysis import Atlas, Correlations, in_use
+from diln.analysis.html import percent
 from diln.files import read_manifest
 from diln.models.files import MODEL
 from diln.models.fitted import Fitted
 from diln.models.parameters import defaults, plain
-from diln.show.report.words import counted, percent
+from diln.show.report.words import counted
 
 TOPICS = (
     "A topic is a group of words that turn up in the same documents; a document is a mixture of several topics. Nobody "

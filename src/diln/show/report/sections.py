@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from diln.analysis.html import percent
 from diln.show.report.gather import Content
 from diln.show.report.markup import NOTHING, Markup, el, together
 from diln.show.report.pictures import map_picture, matrix_picture
 from diln.show.report.tables import group_table, pair_table, trend_table
 from diln.show.report.themes import badge, theme_cards
 from diln.show.report.topics import topic_cards
-from diln.show.report.words import SURE, counted, percent, showing
+from diln.show.report.words import SURE, counted, showing
 
 SIGNS = (
     "Blue, solid lines join topics that go together in documents more often than by chance; orange, dashed lines join "
@@ -101,7 +102,7 @@ def _themes(content: Content) -> Markup:
         else "There is one theme."
     )
     if held < WHOLE:
-        told += f" The topics hold {percent(held)} of all words; shares of themes are parts of these."
+        told += f" Together they hold {percent(held)} of all words."
     return together(el("p", told), theme_cards(content))
 
 
@@ -122,7 +123,7 @@ def _map(content: Content) -> Markup:
         return NOTHING
     still = map_picture(topic_map, content["topics"], content["pairs"])
     told = (
-        "Each circle is a topic: its size is its share of the words, its colour and letter are its theme. "
+        "Each circle is a topic: its size is its share of all words, its colour and letter are its theme. "
         f"{SIGNS if content['pairs'] else ''}"
     )
     points = content["documents"]
@@ -191,7 +192,7 @@ def _time(content: Content) -> Markup:
         return NOTHING
     kinds = {"year": "years", "quarter": "quarters", "month": "months", "week": "weeks", "day": "days"}
     caption = (
-        f"Share of the words, by {kinds.get(trends['granularity'], trends['granularity'])}. The band is where the "
+        f"Share of all words, by {kinds.get(trends['granularity'], trends['granularity'])}. The band is where the "
         "share would be in 19 of 20 samples of as many documents."
     )
     dated = sum(trends["n_docs"])
@@ -208,7 +209,7 @@ def _labels(content: Content) -> Markup:
     if groups is None or not groups["labels"]:
         return NOTHING
     told = (
-        "Share of the words in documents with each label. ▲ marks shares that are larger, ▼ shares that are smaller "
+        "Share of all words in documents with each label. ▲ marks shares that are larger, ▼ shares that are smaller "
         "than in all other documents by more than chance; of all marks, 19 of 20 are right on average."
     )
     return together(el("p", told), group_table(groups, content))

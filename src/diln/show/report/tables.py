@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from diln.analysis.html import percent
 from diln.show.report.gather import Content
 from diln.show.report.markup import NOTHING, Markup, el, together
 from diln.show.report.pictures import peak, sparkline
 from diln.show.report.themes import badge
-from diln.show.report.words import SURE, known_lift, lift_range, percent, showing, times
+from diln.show.report.words import SURE, known_lift, lift_range, showing, times
 
 MOST_LABELS = 40  # rows of the table of labels
 MOST_COLUMNS = 24  # themes or topics beside them

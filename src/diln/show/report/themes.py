@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from diln.analysis.html import percent
 from diln.show.report.documents import typical_list
 from diln.show.report.gather import Content
 from diln.show.report.markup import NOTHING, Markup, el, together
-from diln.show.report.words import counted, listed, percent, showing
+from diln.show.report.words import counted, listed, showing
 
 N_COLOURS = 12
 SHADES = ("", "var(--ink) 30%", "var(--card) 38%", "var(--ink) 50%", "var(--card) 55%")  # as the page's colour.js
@@ -54,7 +55,7 @@ def _card(theme: dict[str, Any], topics: dict[int, Any], typical: Any) -> Markup
     return el(
         "article",
         head,
-        el("p", el("strong", percent(theme["share"])), f" of the words; {size}", class_="size"),
+        el("p", el("strong", percent(theme["share"])), f" of all words; {size}", class_="size"),
         el("div", el("i", style=f"width:{100 * theme['share']:.2f}%"), class_="meter", aria_hidden="true"),
         el("p", listed(theme["words"]), class_="words") if listed(theme["words"]) != theme["label"] else NOTHING,
         _topics(inside),

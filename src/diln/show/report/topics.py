@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from diln.analysis.html import percent
 from diln.show.report.documents import typical_list
 from diln.show.report.gather import Content
 from diln.show.report.markup import NOTHING, Markup, el, together
@@ -14,7 +15,6 @@ from diln.show.report.words import (
     known_lift,
     lift_range,
     listed,
-    percent,
     showing,
     times,
     together_as_often,
@@ -65,7 +65,7 @@ def _lookup(content: Content) -> Card:
 def _group(theme: dict[str, Any], card: Card) -> Markup:
     """The topics of a theme."""
     inside = [card.topics[one] for one in theme["topics"] if one in card.topics]
-    size = f"{counted(len(inside), 'topic')}, {percent(theme['share'])} of the words"
+    size = f"{counted(len(inside), 'topic')}, {percent(theme['share'])} of all words"
     return el(
         "section",
         el("h3", badge(theme["id"]), el("bdi", theme["label"]), el("small", size), id=f"theme-{theme['id']}-heading"),
@@ -102,7 +102,7 @@ def _columns(topic: dict[str, Any], card: Card) -> Markup:
 
 def _size(topic: dict[str, Any]) -> Markup:
     """How large a topic is, and what chains say of it."""
-    facts = [together(el("strong", percent(topic["share"])), " of the words")]
+    facts = [together(el("strong", percent(topic["share"])), " of all words")]
     if topic["n_docs"] is not None:
         facts += [el("span", f"{counted(topic['n_docs'], 'document')} with at least a tenth of it")]
     if topic["found"] is not None:

@@ -8,13 +8,6 @@ LEAST_LIFT, MOST_LIFT = 0.01, 999.0  # that are told as they are
 SURE = {True: "sure", False: "not sure", None: "how sure is unknown"}
 
 
-def percent(share: float) -> str:
-    """A share, as in 3.4%."""
-    if 0 < share < 0.0005:
-        return "<0.1%"
-    return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}"
-
-
 def known_lift(lift: float | None) -> float:
     """A lift; what JSON has no number for is more than any."""
     return math.inf if lift is None else lift

@@ -46,7 +46,7 @@ export function labelRows(app, cells, labels = []) {
   const sizes = new Map(labels.map((one) => [one.name, one.n_docs]));
   const verdict = (cell) => (cell.sure ? (cell.lift > 1 ? "more than elsewhere" : "less than elsewhere") : "no clear difference");
   const sign = (cell) => h("span", { "aria-hidden": "true", class: "sign" }, cell.sure ? (cell.lift > 1 ? "▲" : "▼") : "·");
-  const told = (cell) => `${percent(cell.share)} of the words of ${many(sizes.get(cell.label_name) ?? 0, "document")}: ${verdict(cell)}`;
+  const told = (cell) => `${percent(cell.share)} of all words of ${many(sizes.get(cell.label_name) ?? 0, "document")}: ${verdict(cell)}`;
   const rows = sorted.slice(0, SHOWN).map((cell) => h("li", { title: told(cell) },
     link(app.store, { label: cell.label_name }, cell.label_name, { class: "label-link" }),
     bar(cell.share, most, cell.sure ? "var(--accent)" : "var(--none)"), number(percent(cell.share), sign(cell), unseen(verdict(cell)))));

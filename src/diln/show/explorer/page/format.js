@@ -1,4 +1,5 @@
 // Numbers and dates as people read them.
+export { percent } from "diln/scale.js";
 
 const whole = new Intl.NumberFormat("en");
 
@@ -7,14 +8,6 @@ export const count = (value) => whole.format(value);
 /** "1 document", "2,000 documents". */
 export function many(value, one, more = `${one}s`) {
   return `${count(value)} ${value === 1 ? one : more}`;
-}
-
-/** A share as per cent, with as many digits as it needs. */
-export function percent(share) {
-  const value = share * 100;
-  if (!Number.isFinite(value)) return "unknown";
-  if (value > 0 && value < 0.01) return "< 0.01%";
-  return `${value >= 9.95 ? value.toFixed(0) : value >= 0.995 ? value.toFixed(1) : value.toFixed(2)}%`;
 }
 
 /** A number of times: "4.1", "12", "0.25". */

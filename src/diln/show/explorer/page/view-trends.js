@@ -93,7 +93,7 @@ function said(trends, total) {
   const shown = trends.series.length;
   const cut = shown < total ? `Showing ${shown} of ${many(total, trends.by)}. ` : "";
   const docs = trends.n_docs.reduce((sum, one) => sum + one, 0);
-  return `${cut}Shares of the words of ${many(docs, "document")} that have a date. `;
+  return `${cut}Shares of all words of ${many(docs, "document")} that have a date. `;
 }
 
 /** The labels with most documents, and the one that is selected. */

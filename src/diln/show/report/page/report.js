@@ -50,7 +50,7 @@ function tell() {
   panel.style.setProperty("--c", themeColour(theme));
   panel.replaceChildren(
     html("div", {},
-      html("p", {}, html("strong", {}, `${name}: `), html("bdi", {}, chosen.label), ` (${percent(chosen.share)} of the words${size})`),
+      html("p", {}, html("strong", {}, `${name}: `), html("bdi", {}, chosen.label), ` (${percent(chosen.share)} of all words${size})`),
       html("p", {}, chosen.words.join(", ")),
     ),
     html("a", { class: "button", href: isTopic ? `#topic-${chosen.id}` : `#theme-${chosen.id}` }, "To its card"),
