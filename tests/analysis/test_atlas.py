@@ -203,6 +203,29 @@ def test_dates_and_labels_that_were_changed_in_the_corpus_are_seen(folder):
     assert Index.open(folder / "model" / "documents").label_names == ("new",)
 
 
+def test_an_old_index_does_not_bring_its_labels_to_documents_that_have_others():
+    one, documents = atlas(), paper().documents
+    labels = ["new" if at == 7 else label for at, label in enumerate(documents.labels)]
+    corpus = Corpus.from_texts(list(documents.texts), labels=labels, min_df=1, max_df=1.0)
+    assert one.index.describes(paper()) and not one.index.describes(corpus)
+    other = Atlas(one.fitted, corpus, index=one.index)
+    assert set(other.labels()) == {*one.labels(), "new"}
+    assert other.documents(label="new").documents[0].row == 7
+    with pytest.raises(ValueError, match="none of these documents has a date"):
+        other.trends()
+    assert one.index.label_names == atlas().index.label_names, "the index itself stays"
+    assert Atlas(one.fitted, paper(), index=one.index).index is one.index
+
+
+def test_an_index_of_another_model_or_of_other_documents_is_refused():
+    one = atlas()
+    for documents in (paper(), None):
+        with pytest.raises(ValueError, match="the index was made with another model"):
+            Atlas(plain_editor(), documents, index=one.index)
+    with pytest.raises(ValueError, match="does not begin with the documents of the index"):
+        Atlas(one.fitted, paper()[5:], index=one.index)
+
+
 def test_themes_of_few_numbers_are_kept_at_a_time():
     one = Atlas(editor(), paper())
     usual = one.themes()

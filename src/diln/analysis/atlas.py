@@ -1,6 +1,7 @@
 """The one door to what a model says of its documents, as its user has named, merged and hidden topics."""
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -62,7 +63,8 @@ class Atlas:
     corpus : Corpus, optional
         The documents that it was fitted to. Without them, only what the model itself says is known.
     index : Index, optional
-        What the model says of these documents. Default: made now.
+        What the model says of these documents. Default: made now. Dates and labels are those of the documents, even
+        where the index has others.
     edits : Edits, optional
         Names, merges and hidden topics.
     directory : path, optional
@@ -91,16 +93,22 @@ class Atlas:
         edits: Edits | None = None,
         directory: str | Path | None = None,
     ) -> None:
-        self.fitted, self.corpus, self.edits = fitted_of(model), corpus, Edits() if edits is None else edits
+        self.fitted, self.corpus = fitted_of(model), corpus
         self.directory = None if directory is None else Path(directory)
         if corpus is not None:
             check_kind("corpus", corpus, Corpus)
-        self.folding = folded(self.fitted, self.edits)
-        self.index = Index.build(self.fitted, corpus) if index is None and corpus is not None else index
-        self._words = TopicWords(self.folding)
-        self._view = DocumentView(self._words, self.index, corpus)
-        self._chosen = Selection(self._view)
+            index = Index.build(self.fitted, corpus) if index is None else index.grown(self.fitted, corpus)
+        elif index is not None and not index.is_of(self.fitted):
+            raise ValueError("the index was made with another model; make a new one with Index.build")
+        self.index = index
         self._state: str | None = None  # that the model's directory was opened in
+        self._arrange(Edits() if edits is None else edits)
+
+    def _arrange(self, edits: Edits) -> None:
+        self.edits, self.folding = edits, folded(self.fitted, edits)
+        self._words = TopicWords(self.folding)
+        self._view = DocumentView(self._words, self.index, self.corpus)
+        self._chosen = Selection(self._view)
         self._themes: dict[NumberOfThemes, Themes] = {}
         self._topics: dict[int, Records[TopicInfo]] = {}
         self._maps: dict[NumberOfThemes, TopicMap] = {}
@@ -138,11 +146,13 @@ class Atlas:
 
     def edited(self, edits: Edits) -> "Atlas":
         """The same model and documents with other edits; nothing is written."""
-        other = Atlas(self.fitted, self.corpus, index=self.index, edits=edits, directory=self.directory)
-        other._state = self._state
-        now, before = other.edits, self.edits
-        if (now.merges, now.hidden) == (before.merges, before.hidden):  # what names do not change
-            other.__dict__ |= {name: self.__dict__[name] for name in UNNAMED if name in self.__dict__}
+        other = copy(self)
+        kept = {name: self.__dict__[name] for name in UNNAMED if name in self.__dict__}
+        for name in kept:
+            del other.__dict__[name]
+        other._arrange(edits)
+        if (edits.merges, edits.hidden) == (self.edits.merges, self.edits.hidden):  # what names do not change
+            other.__dict__ |= kept
         return other
 
     def change(self, how: Callable[[Edits], Edits]) -> "Atlas":

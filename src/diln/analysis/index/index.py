@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 FOLDER = "documents"  # in a model's directory
 TINY = 1e-12
 CORPUS_FOLDER = "corpus"  # in a model's directory, where it is kept
-LOOKED_AT = 500  # documents whose dates and labels are compared
 
 
 class Index:
@@ -140,10 +139,9 @@ class Index:
             raise ValueError("the corpus does not begin with the documents of the index; make one with Index.build")
         fitted = fitted_of(model)
         if len(corpus) == self.n_docs:
-            fresh = described(corpus)
-            if all(np.array_equal(array, self._arrays[name]) for name, array in fresh.items()):
+            if self.describes(corpus):
                 return self
-            return self._made(fitted, corpus, {**self._arrays, **fresh})
+            return self._made(fitted, corpus, {**self._arrays, **described(corpus)})
         with running(model, n_jobs, engine) as where:
             return self._made(fitted, corpus, grown_arrays(fitted, corpus, self._arrays, where, watch))
 
@@ -221,12 +219,8 @@ class Index:
         return len(corpus) == self.n_docs and self.digest == digest_of_corpus(corpus)
 
     def describes(self, corpus: Corpus) -> bool:
-        """Whether some documents of a corpus that it matches have the dates and labels that it tells, still."""
-        rows = np.unique(np.linspace(0, self.n_docs - 1, LOOKED_AT).astype(np.int64))
-        documents, names = corpus[rows].documents, (*self.label_names, "")  # the last is the one of -1
-        if not np.array_equal(self._arrays["times"][rows], documents.timestamps.astype("datetime64[s]").view(np.int64)):
-            return False
-        return list(documents.labels) == [names[code] for code in self.label_codes[rows].tolist()]
+        """Whether all documents of a corpus that it matches have the dates and labels that it tells, still."""
+        return all(np.array_equal(array, self._arrays[name]) for name, array in described(corpus).items())
 
     @property
     def tokens(self) -> NDArray[np.uint32]:
