@@ -64,6 +64,13 @@ def test_correlations_are_listed_both_ways(kind, shelf):
         (shown_lift(pair.lift), round(pair.correlation, 2), pair.first, pair.second) for pair in pairs
     ]
     assert done.out.splitlines()[-1] == ONE_CHAIN
+    by = "sorted by lift, two standard deviations nearer to 1x"
+    assert [line for line in done.out.splitlines() if line.startswith("topics that")] == [
+        f"topics that go together ({by})", f"topics that avoid each other ({by})",
+    ]  # fmt: skip
+    for kinds in (found.positive, found.negative):
+        left = [max(abs(pair.log_lift) - 2 * pair.spread, 0) for pair in kinds]
+        assert left == sorted(left, reverse=True)
     known = diln("correlations", shelf / kind, "--pairs", 3, "--words", 2, "--json").json
     assert [(p["first"], p["second"], p["correlation"], p["lift"], p["spread"]) for p in known["positive"]] == [
         (p.first, p.second, p.correlation, p.lift, p.spread) for p in found.positive

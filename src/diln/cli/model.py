@@ -146,6 +146,9 @@ def correlations_command(
     A lift of 3.2x means that two topics are together 3.2 times as often as by chance; below 1x they avoid each other. A
     model with several chains (diln fit --chains) also shows how sure that is: it lists only pairs that would have the
     lift on the same side of 1 in 19 of 20 other chains that find both topics, with the range of the lift.
+
+    The strongest pairs come first. They are sorted by their lift, two standard deviations nearer to 1x: a large lift
+    that varies a lot comes later. A file and --json have this deviation, that of the logarithm of the lift, as spread.
     """
     from diln.analysis import correlated_pairs, largest_topics
     from diln.models.fitted import Fitted
@@ -203,6 +206,8 @@ def show_correlations(
     found: "Correlations", topics: dict[int, "Topic"], words: int | None = None, *, every: bool = False
 ) -> None:
     """Print pairs of topics with their words."""
+    known = any(pair.spread for pair in (*found.positive, *found.negative))
+    by = "sorted by lift, two standard deviations nearer to 1x" if known else "sorted by lift"
     if not found.n_pairs:
         few = "one topic is in use" if len(topics) < 2 else "fewer than two topics are told from the origin"
         OUT.print(f"there are no pairs: {few}")
@@ -214,7 +219,7 @@ def show_correlations(
         ("topics that avoid each other", found.negative, "red"),
     ):
         if pairs:
-            OUT.print(f"{gap}[bold]{title}[/]")
+            OUT.print(f"{gap}[bold]{title}[/] [dim]({by})[/]")
             OUT.print(_pair_table(pairs, topics, words, style, every=every))
             gap = "\n"
 
