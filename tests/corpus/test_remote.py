@@ -188,7 +188,10 @@ def test_a_full_disk_is_said_of_the_copy(site, monkeypatch):
         def write(self, data):
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(remote.os, "fdopen", lambda number, mode: (remote.os.close(number), Full())[1])
+    opened = remote.Path.open
+    monkeypatch.setattr(
+        remote.Path, "open", lambda path, mode="r", **options: Full() if mode == "xb" else opened(path, mode, **options)
+    )
     assert "cannot be kept in a temporary file (No space left on device); make room, or set TMPDIR" in said_of(
         site.url("ranges/news.jsonl")
     )

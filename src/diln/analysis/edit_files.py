@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from hashlib import sha256
 from json import dumps
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 from diln.analysis.edits import ACTIONS, Change, Edits, checked_label
 from diln.analysis.folding import Folding
 from diln.errors import DilnWarning, StoreError, check_kind
-from diln.files import MANIFEST, locked, unreadable, write_whole
+from diln.files import MANIFEST, guarded, let_through, locked, unreadable, write_whole
 from diln.files.kinds import WRONG, read_json
 from diln.files.safe import told
 from diln.models.fitted import Fitted
@@ -99,7 +98,7 @@ def folded(fitted: Fitted, edits: Edits | None) -> Folding:
     return Folding(fitted, edits)
 
 
-@contextmanager
+@guarded
 def _alone(directory: Path) -> Iterator[None]:
     """Hold the folder; wait a while for others who write there."""
     last = time.monotonic() + PATIENCE
@@ -113,6 +112,7 @@ def _alone(directory: Path) -> Iterator[None]:
             if isinstance(error.__cause__, OSError) or time.monotonic() > last:
                 raise
             time.sleep(PAUSE)
+            let_through()
     try:
         yield
     finally:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from io import TextIOWrapper
-from tempfile import TemporaryDirectory
 from typing import IO, Any, Literal, NamedTuple
 
+from diln.files import temporary_folder
 from diln.files.formulas import is_formula
 
 Kind = Literal["text", "whole", "number", "flag", "date", "time"]  # dates and times are ISO 8601, or empty
@@ -186,8 +186,8 @@ def write_excel(file: IO[bytes], table: FileTable) -> None:
     lent = _Lent(file)
     try:
         with (
-            TemporaryDirectory() as folder,
-            _closing(Workbook(lent, {"constant_memory": True, "tmpdir": folder})) as book,
+            temporary_folder() as folder,
+            _closing(Workbook(lent, {"constant_memory": True, "tmpdir": str(folder)})) as book,
         ):
             _fill_sheet(book, table)
     except FileSizeError:

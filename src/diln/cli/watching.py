@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from diln.cli.console import ERR, complain
 from diln.cli.explore import check_installed
+from diln.files import guarded
 
 if TYPE_CHECKING:
     from diln.inference.progress import Look, Progress, See
@@ -79,7 +80,7 @@ class Beside:
             self.process.stdout.close()
 
 
-@contextmanager
+@guarded
 def watched(model: Path, wanted: bool) -> Iterator[Beside | None]:
     """The explorer beside a fit, if it is wanted; whoever has it ends it, unless the fit fails."""
     if not wanted:

@@ -1,7 +1,6 @@
 """Documents that a stream brings, put behind those of a corpus on disk, whose vocabulary may have grown at its end."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from diln.corpus.shards import Shard, concatenate
 from diln.corpus.store import StoredShards, commit, read_manifest, read_terms, shard_name, write_shard, writing
 from diln.corpus.strings import Strings
 from diln.errors import StoreError
-from diln.files import Held, next_generation
+from diln.files import Held, guarded, next_generation
 
 SHARD_DOCS = 16_384  # of a shard that is full
 SHARD_BYTES = 16 << 20  # of text, likewise
@@ -136,7 +135,7 @@ def _bytes(shard: Shard) -> int:
     return sum(len(column.data) for column in shard.columns.values())
 
 
-@contextmanager
+@guarded
 def extending(directory: Path, vocabulary: list[str]) -> Iterator[Extension]:
     """Hold a corpus for more documents, whose terms are those of a vocabulary that begins as the corpus' does."""
     with writing(directory, "extend") as held:

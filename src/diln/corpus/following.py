@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -21,6 +20,7 @@ from diln.corpus.rules import TextRule
 from diln.corpus.shards import Shard
 from diln.corpus.strings import Strings
 from diln.errors import SourceError
+from diln.files import temporary_folder
 
 POLL = 0.5  # seconds from one look at a folder or a pipe to the next
 READ_BYTES = 1 << 20
@@ -139,10 +139,10 @@ class PipeFollower:
     def _batch(self, size: int) -> Iterator[Batch]:
         """The first lines that have come; of several blocks one batch."""
         now, self.lines = self.lines[:size], self.lines[size:]
-        with NamedTemporaryFile(prefix="diln-") as kept:
-            kept.write(b"\n".join(now) + b"\n")
-            kept.flush()
-            source = open_as(self.name, Path(kept.name), self.kind, self.reading)
+        with temporary_folder() as folder:
+            kept = folder / "batch"
+            kept.write_bytes(b"\n".join(now) + b"\n")
+            source = open_as(self.name, kept, self.kind, self.reading)
             parts = list(of_source(source.with_dates(self.reading.get("date_order")), self.rule))
         if source.columns_read is not None:
             self.reading = cast(ReadOptions, {**self.reading, "columns": cast(Any, source.columns_read)})

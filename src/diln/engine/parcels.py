@@ -7,8 +7,9 @@ for Python's lock after every 64 KB; so the things themselves go by file, and on
 import os
 import pickle
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
+
+from diln.files import TemporaryFolder
 
 CLAIMED = ".claimed"
 
@@ -49,7 +50,7 @@ class Parcels:
     """Files in a temporary folder, as many as there are things on their way at once."""
 
     def __init__(self) -> None:
-        self._folder: TemporaryDirectory[str] | None = None
+        self._folder: TemporaryFolder | None = None
         self._free: list[str] = []
         self._made = 0
 
@@ -57,8 +58,8 @@ class Parcels:
     def folder(self) -> str:
         """The folder, made when it is first asked for."""
         if self._folder is None:
-            self._folder = TemporaryDirectory(prefix="diln-", ignore_cleanup_errors=True)
-        return self._folder.name
+            self._folder = TemporaryFolder()
+        return str(self._folder.path)
 
     def pack(self, thing: Any) -> Parcel:
         """Write a thing to a file that is free."""
@@ -77,4 +78,4 @@ class Parcels:
     def close(self) -> None:
         """Remove the files."""
         if self._folder is not None:
-            self._folder.cleanup()
+            self._folder.remove()

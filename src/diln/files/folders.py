@@ -10,12 +10,13 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from diln.errors import StoreError
+from diln.files.interrupts import guarded, uninterrupted
 from diln.files.kinds import MANIFEST, WRONG, Content, Kind, read_json, read_manifest, write_manifest
 from diln.files.lock import LOCK, locked, mark, release, same_file
 from diln.files.safe import TEMPORARY, linked, open_as_it_is, told, unwritable
@@ -48,7 +49,7 @@ class Held:
         _refuse_found(self.directory, self.kind, self.mode)
         write_manifest(self.directory, content)
 
-    @contextmanager
+    @guarded
     def again(self) -> Iterator["Held"]:
         """The directory after a long while; one that was removed meanwhile is made and held again."""
         if self.there:
@@ -58,7 +59,7 @@ class Held:
             yield held
 
 
-@contextmanager
+@guarded
 def writing(directory: Path, kind: Kind, mode: Mode) -> Iterator[Held]:
     """Hold a directory for writing, and leave nothing in it that does not belong to the manifest it has then.
 
@@ -218,7 +219,7 @@ def sweep(directory: Path, kind: Kind) -> None:
 
 def remove(directory: Path, kind: Kind) -> None:
     """Remove what a directory holds and, if nothing else is in it, the directory."""
-    with writing(directory, kind, "replace"):
+    with writing(directory, kind, "replace"), uninterrupted():
         (directory / MANIFEST).unlink(missing_ok=True)
         sweep(directory, kind)
         release(directory / LOCK)

@@ -3,10 +3,11 @@
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from diln.errors import StoreError
+from diln.files.interrupts import guarded
 
 LOCK = ".lock"
 BEYOND = 1 << 30  # where Windows locks a byte: one that is read by nobody
@@ -42,7 +43,7 @@ def same_file(path: Path, descriptor: int) -> bool:
         return False
 
 
-@contextmanager
+@guarded
 def locked(directory: Path) -> Iterator[int]:
     """Keep other writers out; gives the open file of the lock."""
     path = directory / LOCK

@@ -18,6 +18,7 @@ from secrets import token_hex
 from typing import IO, Any
 
 from diln.errors import StoreError
+from diln.files.interrupts import guarded, let_through
 from diln.files.lock import claimed, same_file
 
 Entry = dict[str, Any]  # of a manifest: a file's bytes, checksum and, for arrays, type and shape
@@ -101,11 +102,11 @@ def write_whole(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
-@contextmanager
+@guarded
 def whole(path: Path) -> Iterator[IO[bytes]]:
     """A file to write to that becomes the one of this path in one step, when all is written.
 
-    A link of this name is replaced; what it points to stays as it is.
+    A link of this name is replaced; what it points to stays as it is. An interrupt leaves what was there.
     """
     sweep_fresh(path.parent, path.name)
     fresh, file = _fresh(path)
@@ -115,6 +116,7 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
             to_disk(file, path)
             if os.name == "nt":  # renames no file that is open
                 file.close()
+            let_through()
             with told(path):
                 fresh.replace(path)
         folder_to_disk(path.parent)

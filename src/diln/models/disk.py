@@ -8,7 +8,7 @@ however many documents there are. Scratch outlives no fit: what a killed one has
 import os
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import gettempdir
@@ -19,7 +19,7 @@ import numpy as np
 
 from diln.engine.base import Note
 from diln.errors import StoreError
-from diln.files import Kind, create, remove, writing
+from diln.files import Kind, create, guarded, remove, writing
 from diln.inference.data import Array, Tokens
 from diln.inference.sampling.state import SampledDocuments
 from diln.models.homes import RowsHome
@@ -196,7 +196,7 @@ class DiskHome(RowsHome):
         shard.closed()
 
 
-@contextmanager
+@guarded
 def scratch_folder(given: Path | None) -> Iterator[Path]:
     """A folder for a fit's scratch, empty at first and gone at the end: the one given, or one in the system's own."""
     with ExitStack() as stack:

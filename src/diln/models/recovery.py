@@ -6,14 +6,15 @@ What comes next follows from the state and the seed, so a chain that goes back s
 import shutil
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any, NamedTuple, TypeVar
 
 from diln.engine.base import Engine, Note
 from diln.errors import Lost
+from diln.files import temporary_folder
 from diln.inference import loops
 from diln.inference.data import Array
 from diln.inference.loops import Watch
@@ -63,13 +64,9 @@ class Recovery:
             loops.sweeps(self.run, self.engine, watch)
             return finish()
         within = self.engine.scratch()
-        self.scratch = None if within is None else Path(mkdtemp(prefix="diln-", dir=within))
-        try:
+        with nullcontext() if within is None else temporary_folder(within) as self.scratch:
             self.last = self._kept(None, [])
             return self._completed(watch, finish)
-        finally:
-            if self.scratch is not None:
-                shutil.rmtree(self.scratch, ignore_errors=True)
 
     def write(self, folder: Path) -> list[Note]:
         """Write all shards for a checkpoint: where there is no other place, it is what a chain goes back to."""

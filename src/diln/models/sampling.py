@@ -1,7 +1,7 @@
 """Where a fit by sampling begins: a chain over all documents, or over some of them where the rest is left to steps."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -43,11 +43,11 @@ def begin(job: Job, engine: Engine, found: StoredModel | None = None) -> Fitted:
     """A model after a chain, or after one that was stopped and goes on."""
     rows, shuffled = documents_of(job.rows, job.seed, job.method)
     trained = checked(rows)
-    with ExitStack() as stack:
-        home = partial(DiskHome, folder=stack.enter_context(scratch_folder(job.scratch))) if job.on_disk else RowsHome
+    with scratch_folder(job.scratch) if job.on_disk else nullcontext() as folder:
+        home = RowsHome if folder is None else partial(DiskHome, folder=folder)
         run = new_run(job, rows, shuffled, engine, home)
-        stack.callback(run.chain.docs.close)
-        return fitted_by(job, run, engine, trained, found)
+        with closing(run.chain.docs):
+            return fitted_by(job, run, engine, trained, found)
 
 
 def fitted_by(job: Job, run: ChainRun, engine: Engine, trained: TrainingSketch, found: StoredModel | None) -> Fitted:

@@ -23,6 +23,7 @@ from diln.files import (
     Content,
     Kind,
     StoredFiles,
+    guarded,
     make_folder,
     read_manifest,
     sweep_fresh,
@@ -93,7 +94,7 @@ class ResultsFolder:
         with writing(self.directory, COMPARISON, "any"):
             pass
 
-    @contextmanager
+    @guarded
     def opened(self, digest: str) -> Iterator[None]:
         """Hold the directory for writing, and begin or go on with a comparison on these documents; refuse others."""
         content = {"format": COMPARISON.format, "schema": COMPARISON.schema}

@@ -1,10 +1,9 @@
 """From a path to the source that reads it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Unpack
-from weakref import finalize
 
 from diln.corpus.dates import Order
 from diln.corpus.readers.bags import LdacSource, UciSource, npz_source
@@ -24,6 +23,7 @@ from diln.corpus.sources import Source
 from diln.corpus.vocabulary import given_vocabulary
 from diln.corpus.watch import Watch
 from diln.errors import SourceError
+from diln.files import TemporaryFolder
 from diln.files.urls import as_local, is_url
 
 FORMATS = ("folder", "lines", "csv", "tsv", "jsonl", "json", "parquet", "xlsx", "ldac", "uci", "npz")
@@ -112,7 +112,7 @@ def _open_url(url: str, watch: Watch | None, options: ReadOptions) -> Source:
         return RemoteFolderSource(remote, encoding, errors, options.get("skip_unreadable", False))
     kind = _known(asked or format_of_name(remote.name))
     step = None if watch is None else lambda done, size: watch.step(done, size, 0)
-    return _open_kept(remote.name, remote.fetch(remote.file(), step), kind, options)
+    return _open_kept(remote.name, lambda folder: remote.fetch(remote.file(), folder, step), kind, options)
 
 
 def _open_local(path: Path, options: ReadOptions) -> Source:
@@ -130,17 +130,18 @@ def _open_local(path: Path, options: ReadOptions) -> Source:
         raise SourceError(f"{given.name}: a saved matrix is not read from a stream; write it to a file and give that")
     if not given.stream:
         return open_as(path, path, kind, options)
-    return _open_kept(given.name, keep(path, given), kind, options)
+    return _open_kept(given.name, lambda folder: keep(path, given, folder), kind, options)
 
 
-def _open_kept(name: Name, kept: Path, kind: str, options: ReadOptions) -> Source:
-    """The source of a temporary file, which goes when the source does."""
+def _open_kept(name: Name, keep: Callable[[Path], Path], kind: str, options: ReadOptions) -> Source:
+    """The source of what is kept in a temporary folder, which goes when the source does."""
+    folder = TemporaryFolder()
     try:
-        source = open_as(name, kept, kind, options)
+        source = open_as(name, keep(folder.path), kind, options)
     except BaseException:
-        kept.unlink()
+        folder.remove()
         raise
-    source.let_go = finalize(source, kept.unlink, missing_ok=True)
+    source.let_go = folder.remove
     return source
 
 

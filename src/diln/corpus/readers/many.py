@@ -1,6 +1,7 @@
 """Several files of one format, one after the other: those that fit a pattern, here or elsewhere."""
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from diln.corpus.readers.lines import Name
 from diln.corpus.readers.remote import Remote, RemoteFile
 from diln.corpus.sources import Block, Source
 from diln.errors import SourceError
+from diln.files import TemporaryFolder, temporary_folder
 
 MARKS = "*?["
 
@@ -51,11 +53,8 @@ class FileAt:
         if self.file is None:
             yield source(cast(Path, self.path))
             return
-        copy = Remote(self.url).fetch(self.file)
-        try:
-            yield source(copy)
-        finally:
-            copy.unlink(missing_ok=True)
+        with temporary_folder() as folder:
+            yield source(Remote(self.url).fetch(self.file, folder))
 
 
 class NextLocal(Files):
@@ -83,33 +82,24 @@ class NextRemote(Files):
 
     def each(self) -> Generator[Path]:
         """Copies; two at most are there at a time."""
-        stop = Event()
+        stop, folder = Event(), TemporaryFolder()
+        coming: deque[Future[Path]] = deque()
         with ThreadPoolExecutor(1) as pool:
-            coming = [pool.submit(self.remote.fetch, self.files[0], None, stop)]
             try:
                 for number in range(len(self.files)):
-                    if number + 1 < len(self.files):
-                        coming.append(pool.submit(self.remote.fetch, self.files[number + 1], None, stop))
-                    path = coming[0].result()
-                    try:
-                        yield path
-                    finally:
-                        coming.pop(0)
-                        path.unlink(missing_ok=True)
+                    for file in self.files[number + len(coming) : number + 2]:
+                        coming.append(pool.submit(self.remote.fetch, file, folder.path, None, stop))
+                    path = coming.popleft().result()
+                    yield path
+                    path.unlink(missing_ok=True)
             finally:
                 stop.set()
-                for fetched in coming:
-                    _let_go(fetched)
+                pool.shutdown(cancel_futures=True)
+                folder.remove()
 
     def at(self, number: int) -> FileAt:
         """The URL that led to it, and what it is called there."""
         return FileAt(None, self.remote.url, self.files[number])
-
-
-def _let_go(fetched: "Future[Path]") -> None:
-    """Remove a copy that nobody has read."""
-    if not fetched.cancel() and fetched.exception() is None:
-        fetched.result().unlink(missing_ok=True)
 
 
 class ManyFiles(Source):

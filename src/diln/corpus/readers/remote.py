@@ -1,12 +1,11 @@
 """Files elsewhere, by fsspec: which there are at a URL, and how one is copied here to be read."""
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from tempfile import mkstemp
+from secrets import token_hex
 from threading import Event
 from typing import IO, Any
 
@@ -118,16 +117,12 @@ class Remote:
             time.sleep(PAUSE * 2**tried)
         return [_content(found[file.path], file.url) for file in files]
 
-    def fetch(self, file: RemoteFile, step: Step | None = None, stop: Event | None = None) -> Path:
-        """Copy a file into a temporary one, which the caller removes: most formats are looked at twice."""
-        number, name = mkstemp(prefix="diln-")
-        try:
-            with os.fdopen(number, "wb") as kept:
-                self._copy(file, kept, step, stop)
-        except BaseException:
-            Path(name).unlink()
-            raise
-        return Path(name)
+    def fetch(self, file: RemoteFile, folder: Path, step: Step | None = None, stop: Event | None = None) -> Path:
+        """Copy a file into a temporary folder: most formats are looked at twice."""
+        copy = folder / token_hex(8)
+        with copy.open("xb") as kept:
+            self._copy(file, kept, step, stop)
+        return copy
 
     def _copy(self, file: RemoteFile, kept: IO[bytes], step: Step | None, stop: Event | None) -> None:
         """Write what comes to a file, going on where it broke off if the server can."""

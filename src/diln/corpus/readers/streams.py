@@ -6,7 +6,6 @@ import shutil
 import sys
 from pathlib import Path
 from stat import S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG
-from tempfile import mkstemp
 from typing import IO, NamedTuple
 
 from diln.errors import SourceError
@@ -49,25 +48,21 @@ def _is_input(path: Path) -> bool:
         return False
 
 
-def keep(path: Path, given: Given) -> Path:
-    """Write what comes from a stream to a file, which the caller removes: most formats are looked at twice."""
-    number, name = mkstemp(prefix="diln-")
+def keep(path: Path, given: Given, folder: Path) -> Path:
+    """Write what comes from a stream to a file in a temporary folder: most formats are looked at twice."""
+    copy = folder / "stream"
     try:
-        with os.fdopen(number, "wb") as kept:
+        with copy.open("wb") as kept:
             if str(path) == STANDARD_INPUT:
                 shutil.copyfileobj(_standard_input(), kept)
             else:
                 with path.open("rb") as stream:
                     shutil.copyfileobj(stream, kept)
     except OSError as error:
-        Path(name).unlink()
         raise SourceError(
             f"{given.name}: cannot be kept in a temporary file ({error.strerror}); write it to a file and give that"
         ) from None
-    except BaseException:
-        Path(name).unlink()
-        raise
-    return Path(name)
+    return copy
 
 
 def _standard_input() -> IO[bytes]:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from distributed import Client
 
@@ -14,6 +13,7 @@ from diln.engine.dask.connect import connected
 from diln.engine.dask.held import DaskHeld
 from diln.engine.dask.tasks import Tasks
 from diln.engine.threads import Threads
+from diln.files import TemporaryFolder
 
 LITTLE = 128  # documents that are not worth sending
 
@@ -55,7 +55,7 @@ class Dask(Engine):
         self.cluster = Cluster(self.client, patience, tell)
         self._here, self._tasks = Threads(n_jobs), Tasks(self.cluster, threads)
         self._held: DaskHeld | None = None
-        self._temporary: TemporaryDirectory[str] | None = None
+        self._temporary: TemporaryFolder | None = None
 
     def map(self, step: Callable[[Shard, Shared], Found], shards: Iterable[Shard], shared: Shared) -> Iterator[Found]:
         """Yield ``step(shard, shared)`` of every shard, in order, from threads of this process, which has them."""
@@ -97,15 +97,15 @@ class Dask(Engine):
         if self.folder is not None:
             return self.folder
         if self._temporary is None and self._on_this_machine():
-            self._temporary = TemporaryDirectory(prefix="diln-", ignore_cleanup_errors=True)
-        return None if self._temporary is None else Path(self._temporary.name)
+            self._temporary = TemporaryFolder()
+        return None if self._temporary is None else self._temporary.path
 
     def close(self) -> None:
         """Let go of threads and files, and of the connection if it was made here."""
         self._here.close()
         self._tasks.forget()
         if self._temporary is not None:
-            self._temporary.cleanup()
+            self._temporary.remove()
             self._temporary = None
         self._closing.close()
 

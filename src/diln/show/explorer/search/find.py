@@ -1,9 +1,7 @@
 """Searching: prepared in the background, ranked as far as a moment allows, and never in the way of anything else."""
 
 import json
-import shutil
 import sqlite3
-import tempfile
 import threading
 import time
 from collections import OrderedDict
@@ -18,6 +16,7 @@ from numpy.typing import NDArray
 from diln.analysis.index.digests import digest_of_corpus
 from diln.corpus import Corpus
 from diln.errors import DilnError, one_line
+from diln.files import TemporaryFolder
 from diln.show.explorer.search import store
 from diln.show.explorer.search.query import Query, parse
 from diln.show.explorer.search.store import Rows
@@ -53,7 +52,7 @@ class Search:
         self.corpus, self.directory, self.keep = corpus, directory, keep
         self.inverse: Rows | None = None
         self._path: Path | None = None
-        self._temporary: str | None = None
+        self._temporary: TemporaryFolder | None = None
         self._local = threading.local()
         self._lock, self._kept = threading.Lock(), OrderedDict[Any, Hits]()
         self._status, self._progress, self._note = "building", 0.0, ""
@@ -122,8 +121,8 @@ class Search:
                 return path
             except DilnError:  # nobody may write there, or the disk is full
                 self._progress = 0.0
-        self._temporary = tempfile.mkdtemp(prefix="diln-search-")
-        path = Path(self._temporary) / store.FILE
+        self._temporary = TemporaryFolder()
+        path = self._temporary.path / store.FILE
         store.build(path, self.corpus, digest, self._tell)
         return path
 
@@ -136,7 +135,7 @@ class Search:
         self._stopped = True
         self.wait(5.0)
         if self._temporary is not None:
-            shutil.rmtree(self._temporary, ignore_errors=True)
+            self._temporary.remove()
 
     def find(self, text: str, allowed: NDArray[np.bool_] | None = None, key: Any = None) -> Hits:
         """The documents with what a user has typed, among those that are ``allowed`` (a mask); ``key`` names these."""
