@@ -144,6 +144,79 @@ def test_a_parquet_file_is_read_with_its_types(tmp_path):
     assert corpus.tally.without_text == 1
 
 
+@pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "SEP=;"])
+def test_a_first_line_that_tells_excel_the_separator_tells_it_here_too(file, first):
+    corpus = Corpus.read(file("a.csv", f"\ufeff{first}\r\nid;text\r\nx;elk, dog, cat\r\n"))
+    assert (corpus.documents.ids, list(corpus.documents.texts)) == (["x"], ["elk, dog, cat"])
+    with pytest.raises(SourceError, match="line 3: has 1 columns where the first line has 2"):
+        Corpus.read(file("b.csv", f"{first}\nid;text\nx\n"))
+
+
+HEADERS = [  # text, id, title, date and label in the order of the columns, and what is not read
+    ("Artikeltext;Kennung;Titel;Datum;Ressort;Seite", "text id title date label"),
+    ("Inhalt;Überschrift;Veröffentlichungsdatum", "text title date"),
+    ("Texte;Identifiant;Titre;Date;Catégorie", "text id title date label"),
+    ("Texto;Título;Fecha de publicación;Sección", "text title date label"),
+    ("Tekst;Titel;Datum;Rubriek;Samenvatting", "text title date label"),
+    ("Full Text;publish-date", "text date"),
+]
+
+
+@pytest.mark.parametrize(("header", "fields"), HEADERS)
+def test_columns_are_found_by_german_french_spanish_and_dutch_names(file, capsys, header, fields):
+    row = ";".join(["2017-02-08"] * len(header.split(";")))
+    Corpus.read(file("a.csv", f"{header}\n{row}\n"), token_pattern=r"\d+")
+    pairs = [f"{name!r} as {field}" for name, field in zip(header.split(";"), fields.split(), strict=False)]
+    assert f"a.csv: reading {', '.join(pairs)} (of" in capsys.readouterr().err
+
+
+def test_where_there_are_headlines_and_no_text_the_error_says_how_to_count_them(file):
+    with pytest.raises(
+        SourceError, match=r"none has a usual name; name it with --text \(text=\), or count the titles "
+    ):
+        Corpus.read(file("a.csv", "publish_date,headline_text\n20030219,elk\n"))
+    for name, option in (("Headline", "--text Headline;"), ("Überschrift", "--text 'Überschrift';")):
+        with pytest.raises(SourceError, match=option):
+            Corpus.read(file("a.csv", f"{name},date\nelk,2020\n"))
+
+
+SITES = [{"text": f"elk dog {k}", "site": ("Globe", "Post", "Times")[k % 3], "page": str(k % 4)} for k in range(30)]
+
+
+def with_sites(path):
+    """The records in a file of the kind that its name tells."""
+    if path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(SITES), path)
+    elif path.suffix == ".xlsx":
+        pd.DataFrame(SITES).to_excel(path, index=False)
+    elif path.suffix == ".jsonl":
+        path.write_text(lines_of_json(*SITES))
+    else:
+        pd.DataFrame(SITES).to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet", "a.xlsx"])
+def test_a_column_of_few_values_is_proposed_as_the_label_and_then_confirmed(tmp_path, capsys, name):
+    path = with_sites(tmp_path / name)
+    Corpus.read(path, max_df=1.0)
+    said = capsys.readouterr().err
+    assert "'site' has 3 different values in the first rows and could be the label: pass --label site (label=)" in said
+    assert "'page'" not in said
+    assert Corpus.read(path, label="site", max_df=1.0).documents.labels[:3] == ["Globe", "Post", "Times"]
+    said = capsys.readouterr().err
+    assert "reading 'text' as text, 'site' as label (of the columns text, site, page)" in said
+    assert "could be" not in said
+    Corpus.read(path, label="none", max_df=1.0)
+    assert "could be" not in capsys.readouterr().err
+
+
+def test_a_column_of_many_long_or_single_values_is_not_proposed_as_the_label(file, capsys):
+    lines = [f"elk dog,{k},{'long ' * 9}{k % 2},one,{'a' if k % 9 == 0 else ''}" for k in range(60)]
+    Corpus.read(file("a.csv", "text,many,long,same,gaps\n" + "\n".join(lines)), max_df=1.0)
+    assert "could be" not in capsys.readouterr().err
+
+
 # ---- JSON lines
 
 
@@ -338,7 +411,7 @@ def test_texts_come_with_ids_titles_dates_and_labels_of_any_type():
 # ---- columns
 
 
-def test_guessed_columns_are_said_and_named_ones_are_not(file, capsys):
+def test_columns_are_said_unless_every_one_is_named(file, capsys):
     path = file("a.csv", "Body,Headline,published,doc_id,section\nelk,Big,2020,x,zoo\n")
     guessed = Corpus.read(path)
     said = capsys.readouterr()

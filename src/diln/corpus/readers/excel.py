@@ -16,7 +16,7 @@ from zipfile import ZipFile
 
 from diln.corpus.readers.columns import ColumnOptions, choose_columns, clipped, listed
 from diln.corpus.readers.lines import Name, check_file
-from diln.corpus.readers.table import row_blocks
+from diln.corpus.readers.table import first_values, row_blocks
 from diln.corpus.sources import Block, Source, as_text
 from diln.errors import SourceError, brief
 
@@ -49,7 +49,7 @@ class ExcelSource(Source):
         self.header = [name.strip() for name in next(self._rows(), [])]
         if not self.header:
             raise SourceError(f"{self.where}: has no cell with text; name another sheet with --sheet (sheet=)")
-        self.columns, notes = choose_columns([name for name in self.header if name], asked, self.where)
+        self.columns, notes = choose_columns([name for name in self.header if name], asked, self.where, self._sample)
         self.notes = (*note, *notes)
         self.numbered, self.columns_read = self.columns.numbered, self.columns.to_json()
 
@@ -64,6 +64,9 @@ class ExcelSource(Source):
                     yield cells[:width] + [""] * (width - len(cells))
             done += len(some)
             self.position = min(done, self.total)
+
+    def _sample(self) -> dict[str, tuple[str, ...]]:
+        return first_values(self._rows(), self.header)
 
     def blocks(self) -> Iterator[Block]:
         """Rows in blocks of bounded size; a document without an id column has its number, from 1."""

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from json import JSONDecodeError, JSONDecoder
 from typing import Any
 
-from diln.corpus.readers.columns import ColumnOptions, Columns, choose_columns
+from diln.corpus.readers.columns import SAMPLE, ColumnOptions, Columns, choose_columns
 from diln.corpus.readers.lines import LineReader, Lines
 from diln.corpus.rules import TextRule
 from diln.corpus.sources import Block, Counted, ParsedDocuments, Source
@@ -68,7 +69,7 @@ class JsonLinesSource(Source):
         self.name = str(reader.path)
         self.reader = reader
         self.total = reader.total
-        self.columns, self.notes = choose_columns(self._first_keys(), asked, self.name)
+        self.columns, self.notes = choose_columns(self._first_keys(), asked, self.name, self._sample)
         self.numbered, self.columns_read = self.columns.numbered, self.columns.to_json()
 
     def _first_keys(self) -> list[str]:
@@ -77,6 +78,12 @@ class JsonLinesSource(Source):
             if records:
                 return list(dict.fromkeys(key for record in records for key in record))
         raise SourceError(f"{self.name}: there is no line with a document; give a file with an object a line")
+
+    def _sample(self) -> dict[str, list[Any]]:
+        lines = next(self.reader.blocks())
+        records = [parse_record(line, number, lines) for number, line in islice(lines.numbered(), SAMPLE)]
+        keys = dict.fromkeys(key for record in records for key in record)
+        return {key: [record.get(key) for record in records] for key in keys}
 
     def blocks(self) -> Iterator[Block]:
         """Blocks of whole lines; parsing is left to whoever counts them."""

@@ -1,19 +1,21 @@
 """Tables: .csv and .tsv by the standard library, .parquet by pyarrow."""
 
 import csv
+import re
 from collections.abc import Iterable, Iterator
 from io import StringIO
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from diln.corpus.readers.columns import ColumnOptions, Columns, choose_columns
+from diln.corpus.readers.columns import SAMPLE, ColumnOptions, Columns, choose_columns
 from diln.corpus.readers.lines import LONGEST, LONGEST_SAID, LineReader, Name, check_file
 from diln.corpus.sources import BLOCK_BYTES, BLOCK_DOCS, Block, Source, TextBlock
 from diln.errors import SourceError
 
 LARGEST_FIELD = 2**31 - 1
 DELIMITERS = ",;\t|"
+TOLD = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # the first line of some files tells Excel what separates columns
 REASONS = {
     "unexpected end of data": "a quote opens and does not close",
     "new-line character seen": "a carriage return is not in quotes",
@@ -26,11 +28,12 @@ class CsvSource(Source):
     def __init__(self, reader: LineReader, asked: ColumnOptions, delimiter: str | None = None) -> None:
         self.name, self.reader, self.total = str(reader.path), reader, reader.total
         first = next((line for line in self._text_lines(1 << 16) if not line.isspace()), "")
-        self.delimiter = _one_character(delimiter) or max(DELIMITERS, key=first.count)
+        told = TOLD.fullmatch(first.strip("\r\n"))
+        self.delimiter = _one_character(delimiter or (told and told[1])) or max(DELIMITERS, key=first.count)
         self.header = next(self._rows(), [])
         if not self.header:
             raise SourceError(f"{self.name}: the first line names no columns; start the file with a line of names")
-        self.columns, self.notes = choose_columns(self.header, asked, self.name)
+        self.columns, self.notes = choose_columns(self.header, asked, self.name, self._sample)
         self.numbered, self.columns_read = self.columns.numbered, self.columns.to_json()
 
     def _text_lines(self, size: int | None = None) -> Iterator[str]:
@@ -38,10 +41,15 @@ class CsvSource(Source):
             self.position = self.reader.position
             yield from StringIO(lines.text(), newline="\n")
 
+    def _sample(self) -> dict[str, tuple[str, ...]]:
+        return first_values(self._rows(), self.header)
+
     def _bounded_lines(self) -> Iterator[str]:
         """Lines, as long as a row is not endless: a quote that does not close takes in all that follows."""
         self.open_row = 0
         for number, line in enumerate(self._text_lines(), 1):
+            if number == 1 and TOLD.fullmatch(line.strip("\r\n")):
+                line = "\n"
             self.open_row += len(line)
             if self.open_row > LONGEST:
                 raise SourceError(
@@ -82,6 +90,12 @@ class CsvSource(Source):
         yield from row_blocks(rows, self.header, self.columns, f"{self.name}, row")
 
 
+def first_values(rows: Iterator[list[str]], header: list[str]) -> dict[str, tuple[str, ...]]:
+    """The first values of each column of a table, of which the first row is the header."""
+    next(rows, None)
+    return dict(zip(header, zip(*islice(rows, SAMPLE), strict=True), strict=False))
+
+
 def row_blocks(rows: Iterable[list[str]], header: list[str], columns: Columns, where: str) -> Iterator[Block]:
     """Rows of a table as documents, in blocks of bounded size; their numbers, from 1, are ids if need be."""
     places = {name: header.index(name) for name in columns.needed()}
@@ -117,11 +131,19 @@ class ParquetSource(Source):
         self.file = _open_parquet(path, held or Path(path))
         self.total = self.file.metadata.num_rows
         schema = self.file.schema_arrow
-        self.columns, self.notes = choose_columns(schema.names, asked, self.name)
+        self.columns, self.notes = choose_columns(schema.names, asked, self.name, self._sample)
         for name in self.columns.text:
             if str(schema.field(name).type).startswith("map<"):
                 raise SourceError(f"{self.name}: column {name!r} is a map, not text; name another with --text (text=)")
         self.numbered, self.columns_read = self.columns.numbered, self.columns.to_json()
+
+    def _sample(self) -> dict[str, list[Any]]:
+        texts = [field.name for field in self.file.schema_arrow if str(field.type) in ("string", "large_string")]
+        try:
+            batch = _next_batch(self.file.iter_batches(SAMPLE, columns=texts), self.path)
+            return {} if batch is None else _values(batch, self.path)
+        except SourceError:  # of a column that need not be read
+            return {}
 
     def blocks(self) -> Iterator[Block]:
         """Rows in blocks of bounded size."""
