@@ -1,10 +1,12 @@
 """Topics in words: the largest first, under the numbers that they have everywhere."""
 
+import warnings
+
 import numpy as np
 import pytest
 
-from diln import DILN
-from diln.analysis import correlated_pairs, in_use, largest_topics
+from diln import DILN, LDA, DilnWarning
+from diln.analysis import Atlas, correlated_pairs, in_use, largest_topics
 from diln.corpus import Corpus
 from diln.engine.threads import Threads
 from diln.inference import progress
@@ -98,3 +100,17 @@ def test_less_than_one_is_refused(fitted, name, asked):
 def test_a_model_of_one_topic_has_one(kind):
     (topic,) = largest_topics(fitted_to(small_corpus(), 1, kind))
     assert (topic.id, topic.weight) == (0, 1.0)
+
+
+def test_terms_without_names_are_said_to_be_when_topics_are_first_shown():
+    model = LDA(2, random_state=0, inference="variational", max_iter=2).fit(np.ones((4, 3), int))
+    hint = "the model's terms are shown as x0, x1, ...: .*set model.vocabulary_ = vectorizer.get_feature_names_out"
+    with pytest.warns(DilnWarning, match=hint):
+        largest_topics(model)
+    with pytest.warns(DilnWarning, match=hint):
+        Atlas(model)
+    model.vocabulary_ = ["ant", "bee", "cow"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert set(largest_topics(model)[0].words) == {"ant", "bee", "cow"}
+        Atlas(model)

@@ -1,5 +1,6 @@
 """What every command has: described options, one sentence for errors and warnings, JSON without odd numbers."""
 
+import io
 import json
 import os
 import signal
@@ -84,6 +85,53 @@ def test_output_that_nobody_reads_is_no_error(line, shelf):
     process.stdout.close()
     process.stdout = None
     assert (process.communicate(timeout=60)[1], process.returncode) == ("", 0)
+
+
+@pytest.mark.parametrize(
+    ("line", "closed", "code"),
+    [("info {shelf}/diln --json", ">&-", 0), ("info nowhere", "<&- >&-", 2), ("info nowhere", "<&- >&- 2>&-", 2)],
+)
+def test_a_command_without_streams_does_what_it_does_otherwise(line, closed, code, shelf):
+    words = line.format(shelf=shelf)
+    shell = ["/bin/sh", "-c", f"exec {sys.executable} -m diln {words} {closed}"]
+    done = subprocess.run(shell, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr == ("" if "2>&-" in closed else diln(*words.split()).err)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_no_file_of_ours_gets_the_number_of_a_closed_stream(number, monkeypatch, tmp_path):
+    kept = os.dup(number)
+    monkeypatch.setattr(sys, "stdout", None)
+    try:
+        os.close(number)
+        console.have_streams()
+        with (tmp_path / "file").open("w") as file:
+            assert file.fileno() > 2
+        sys.stdout.close()
+    finally:
+        os.dup2(kept, number)
+        os.close(kept)
+
+
+@pytest.mark.parametrize("name", ["COLUMNS", "LINES"])
+@pytest.mark.parametrize("size", ["0", "00", "\u00b2", "-5", "", "wide", "99999999999", "9" * 5000])
+def test_a_size_of_the_terminal_that_is_none_is_not_taken(size, name, monkeypatch):
+    monkeypatch.setenv(name, size)
+    console.forget_odd_sizes()
+    assert name not in os.environ
+
+
+@pytest.mark.parametrize("size", ["1", "080", "40", "10000"])
+def test_a_size_of_the_terminal_is_taken(size, monkeypatch):
+    monkeypatch.setenv("COLUMNS", size)
+    console.forget_odd_sizes()
+    assert console.output(io.StringIO()).width == int(size)
+
+
+def test_a_terminal_of_no_columns_does_not_make_errors_empty():
+    done = in_its_own_process("info", "nowhere", env={**os.environ, "COLUMNS": "0"})
+    assert (done.code, done.err) == (2, diln("info", "nowhere").err)
 
 
 def test_what_a_terminal_cannot_show_is_drawn_with_what_it_has(shelf, tmp_path):

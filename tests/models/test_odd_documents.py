@@ -1,12 +1,15 @@
 """What a user can get wrong gets a sentence that says what to do; what is merely odd works."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfVectorizer
 from telling import told
 
-from diln import CTM, DILN, HDP, LDA, Corpus, DilnWarning
+from diln import CTM, DILN, HDP, LDA, Corpus, DilnWarning, load
+from diln.corpus import build
 
 MODELS = [DILN, HDP, LDA, CTM]
 COUNTS = np.random.default_rng(0).poisson(1.0, (30, 12))
@@ -31,7 +34,7 @@ def small(model, inference="sampling", **given):
         (np.zeros((30, 0)), "0 feature"),
         (np.zeros((30, 12)), "no document has a token"),
         (COUNTS[0], "1D array"),
-        ([["a", "b"]], "was given text; give counts"),
+        ([["a", "b"]], r"was given lists of words, which Corpus.from_tokens\(documents\) counts"),
         (COUNTS / COUNTS.sum(axis=1, keepdims=True), "raw counts"),
         (COUNTS / np.linalg.norm(COUNTS, axis=1, keepdims=True), "CountVectorizer in place of TfidfVectorizer"),
     ],
@@ -72,13 +75,36 @@ def test_sampling_rounds_fractions_up_at_every_door(model):
         assert fitted.perplexity(odd) == up.perplexity(np.ceil(odd))
 
 
-@pytest.mark.parametrize("texts", [["fox and dog"], np.array([["fox", "dog"]]), [["fox", "dog"]]])
+BODIES = ["fox and dog", "dog", "fox"]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        BODIES,
+        "fox and dog",
+        np.array([["fox", "dog"]]),
+        np.array(BODIES),
+        pd.DataFrame({"Body": BODIES}).Body,
+        pd.Series([None, *BODIES], dtype=object),
+        pd.Series([*BODIES, np.nan], dtype=object),
+        pd.Series(BODIES, dtype="string"),
+        pd.Series(BODIES, dtype="category"),
+        pl.Series(BODIES),
+        (None, *BODIES),
+    ],
+    ids=repr,
+)
 def test_texts_are_refused_with_what_counts_them(texts):
     model = LDA(2, max_iter=2, random_state=0)
-    with pytest.raises(ValueError, match=r"^LDA was given text; give counts: Corpus.from_texts\(texts\)$"):
+    with pytest.raises(ValueError, match=r"^LDA was given text; count it first: corpus = Corpus.from_texts\(texts\), "):
         model.fit(texts)
+    with pytest.raises(ValueError, match=r"then model.fit\(corpus\)$"):
+        model.partial_fit(texts)
     model.fit(Corpus.from_texts(["fox dog fox", "dog fox"], stop_words=None))
-    with pytest.raises(ValueError, match=r"Corpus.from_texts\(texts, vocabulary=model.vocabulary_\)$"):
+    with pytest.raises(
+        ValueError, match=r"Corpus.from_texts\(texts, vocabulary=model.vocabulary_\), then give the corp"
+    ):
         model.transform(texts)
     told = Corpus.from_texts(["fox and dog"], vocabulary=model.vocabulary_)
     assert model.transform(told).sum() == pytest.approx(1)
@@ -91,6 +117,37 @@ def test_counts_of_another_vocabulary_are_refused(model):
         fitted.transform(COUNTS[:, :5])
     with pytest.raises(ValueError, match="expecting 12 features"):
         fitted.partial_fit(COUNTS[:, :5])
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("engine", ["tcp://10.0.0.1:8786", "client"])
+def test_a_client_of_dask_is_no_engine(model, engine):
+    from distributed import Client
+
+    if engine == "client":
+        engine = Client.__new__(Client)  # connected to nothing
+    said = pytest.raises(
+        TypeError, match=r"^engine is a (Client|str); give Dask\(client\), of 'from diln import Dask'$"
+    )
+    with said:
+        model(3, engine=engine)
+    with said:
+        model(3).set_params(engine=engine)
+    fitted = small(model).fit(COUNTS)
+    fitted.engine = engine
+    with said:
+        fitted.transform(COUNTS)
+    with said:
+        fitted.fit(COUNTS)
+
+
+def test_what_is_no_engine_is_told_so(tmp_path):
+    with pytest.raises(TypeError, match=r"^engine is a int; give an engine, such as Dask\(client\)$"):
+        LDA(3, engine=4)
+    with pytest.raises(TypeError, match=r"^engine is a int; "):
+        load(tmp_path / "nothing", engine=4)
+    with pytest.raises(TypeError, match=r"^engine is a int; "):
+        build(tmp_path / "nothing", tmp_path / "corpus", engine=4)
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -17,7 +17,7 @@ from diln.analysis.edits import Edits
 from diln.analysis.groups import Groups, groups
 from diln.analysis.html import stacked, table
 from diln.analysis.index import Index, duplicates, outliers
-from diln.analysis.inputs import Model, fitted_of, used_topics
+from diln.analysis.inputs import Model, fitted_of, hint_at_names, used_topics
 from diln.analysis.labels import checked_separator
 from diln.analysis.listing import DocumentInfo, Listing, Neighbour
 from diln.analysis.opening import opened
@@ -94,6 +94,7 @@ class Atlas:
         directory: str | Path | None = None,
     ) -> None:
         self.fitted, self.corpus = fitted_of(model), corpus
+        hint_at_names(self.fitted)
         self.directory = None if directory is None else Path(directory)
         if corpus is not None:
             check_kind("corpus", corpus, Corpus)

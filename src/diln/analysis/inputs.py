@@ -2,11 +2,13 @@
 
 from contextlib import AbstractContextManager
 from typing import Protocol
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diln.engine.base import Engine
+from diln.errors import DilnWarning
 from diln.inference import progress
 from diln.models.fitted import Fitted
 from diln.models.fitting import engine_or_threads
@@ -53,3 +55,15 @@ def used_topics(fitted: Fitted) -> NDArray[np.int64]:
             "one with fewer topics"
         )
     return used
+
+
+def hint_at_names(fitted: Fitted) -> None:
+    """Warn that a model's terms have numbers for names, where they do, and say what gives them names."""
+    terms = fitted.vocabulary
+    if terms == [f"x{number}" for number in range(len(terms))]:
+        warn(
+            "the model's terms are shown as x0, x1, ...: it was fitted to counts without the terms; set "
+            "model.vocabulary_ = vectorizer.get_feature_names_out(), or fit it to a Corpus",
+            DilnWarning,
+            stacklevel=3,
+        )

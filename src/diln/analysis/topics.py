@@ -9,7 +9,7 @@ from diln.analysis.edit_files import folded
 from diln.analysis.edits import Edits
 from diln.analysis.folding import Folding
 from diln.analysis.html import Bar, Row, table
-from diln.analysis.inputs import Model, fitted_of
+from diln.analysis.inputs import Model, fitted_of, hint_at_names
 from diln.models.checks import check_whole
 
 
@@ -90,6 +90,7 @@ def largest_topics(
         if value is not None or name == "n_words":
             check_whole(name, value, 1)
     fitted = fitted_of(model)
+    hint_at_names(fitted)
     return edited_topics(folded(fitted, edits), n_topics, n_words, unused=unused)
 
 

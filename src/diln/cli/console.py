@@ -4,6 +4,7 @@ import codecs
 import json
 import math
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -33,9 +34,17 @@ from diln.engine.interrupts import true_interrupts
 from diln.errors import inert
 
 WIDE = 10_000  # characters of a line that no terminal has to show
+SIZE = re.compile(r"0{0,4}[1-9][0-9]{0,3}|10000")  # of a terminal, up to WIDE
 PLAIN = "plain"  # how characters are written that a terminal or pipe does not have
 IN_ASCII = {**dict(zip("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\|/-\\|/", strict=True)), **dict(zip("▁▂▃▄▅▆▇█", ".:-=+*#@", strict=True))}
 IN_ASCII |= {"━": "=", "╸": "=", "╺": "-", "…": "~", "±": "+-", "≈": "~"}
+
+
+def forget_odd_sizes() -> None:
+    """Take sizes of a terminal out of the environment that are none (0, or ``²``), which rich would draw in."""
+    for name in ("COLUMNS", "LINES"):
+        if SIZE.fullmatch(os.environ.get(name, "80")) is None:
+            del os.environ[name]
 
 
 def output(stream: TextIO | None = None) -> Console:
@@ -46,6 +55,7 @@ def output(stream: TextIO | None = None) -> Console:
     return console
 
 
+forget_odd_sizes()
 OUT = output()
 ERR = Console(stderr=True, highlight=False, emoji=False)
 
@@ -97,6 +107,18 @@ def _plain(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 codecs.register_error(PLAIN, _plain)
+
+
+def have_streams() -> None:
+    """Put a stream to nowhere in the place of one that the command was started without (``>&-``).
+
+    Numbers 0 to 2 are taken first, so that no file of ours gets one, into which libraries may print.
+    """
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - until the end
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
 
 
 def print_anything() -> None:

@@ -8,7 +8,7 @@ import typer
 
 from diln import __version__
 from diln.cli.compare import app as compare_app
-from diln.cli.console import OUT, complain, flush, plain_warnings, print_anything
+from diln.cli.console import OUT, complain, flush, have_streams, plain_warnings, print_anything
 from diln.cli.corpus import app as corpus_app
 from diln.cli.diff import app as diff_app
 from diln.cli.documents import app as documents_app
@@ -97,6 +97,7 @@ def main() -> None:
 
     If nobody reads what it prints (``| head``), it prints no more, and ends as it would have.
     """
+    have_streams()
     print_anything()
     with terminable() as came:
         code = _run()

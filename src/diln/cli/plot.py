@@ -9,7 +9,7 @@ from rich.table import Table
 
 from diln.cli.console import OUT, ProgressLine, say_json, told_of_interrupts
 from diln.cli.opening import CorpusOption
-from diln.cli.options import OUTPUT, JobsOption, JsonOption, ModelArg, QuietOption
+from diln.cli.options import OUTPUT, JobsOption, JsonOption, QuietOption
 from diln.cli.similar import row_of
 from diln.cli.table_files import check_place
 from diln.cli.tables import say_written
@@ -51,13 +51,15 @@ def _number(text: str) -> int | str:
 @app.command(
     "plot",
     epilog="Examples:\n\n"
-    "diln plot model --list\n\n"
+    "diln plot --list\n\n"
     "diln plot model map -o map.svg\n\n"
     "diln plot model words -o words.pdf --topics 3,14,15 --words 12\n\n"
     "diln plot model trends -o trends.png --by topic --granularity year",
 )
 def plot_command(  # a parameter for each option
-    model: ModelArg,
+    model: Annotated[
+        Path | None, typer.Argument(metavar="MODEL", help="A model directory.", show_default=False)
+    ] = None,
     kind: Annotated[
         str | None, typer.Argument(metavar="KIND", help="What to draw; --list names all.", show_default=False)
     ] = None,
@@ -169,7 +171,7 @@ def plot_command(  # a parameter for each option
     if every:
         _say_kinds(kinds, json=json)
         return
-    if kind is None or output is None:
+    if model is None or kind is None or output is None:
         raise typer.BadParameter("name what to draw and the file: diln plot MODEL map -o map.svg (--list names all)")
     if kind not in kinds:
         raise DilnError(f"there is no kind of figure {brief(kind)}; give one of {', '.join(kinds)}")

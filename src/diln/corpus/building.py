@@ -22,7 +22,7 @@ from diln.corpus.store import StoredShards, commit, read_manifest, read_terms, s
 from diln.corpus.strings import Strings
 from diln.corpus.vocabulary import TermTable
 from diln.corpus.watch import Notes, Watch
-from diln.engine.base import Engine
+from diln.engine.base import Engine, check_engine
 from diln.errors import SourceError
 from diln.files import create, next_generation
 
@@ -123,6 +123,7 @@ def build(
         Mapped from the directory.
     """
     directory = Path(directory)
+    check_engine(engine)
     opened, vocabulary, text = open_with(source, options, watch=watch)
     rule = rule_of(text)
     table, within = term_table(opened, rule, vocabulary)

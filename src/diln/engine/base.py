@@ -180,3 +180,13 @@ def summed(tallies: Iterable[Tally]) -> Tally:
         for array, more in zip(first, one, strict=True):
             array += more
     return first
+
+
+def check_engine(engine: Any) -> None:
+    """Raise unless this is an engine, or None."""
+    if engine is None or isinstance(engine, Engine):
+        return
+    kind = type(engine).__name__
+    client = type(engine).__module__.partition(".")[0] == "distributed" or isinstance(engine, str)
+    say = "give Dask(client), of 'from diln import Dask'" if client else "give an engine, such as Dask(client)"
+    raise TypeError(f"engine is a {kind}; {say}")

@@ -266,9 +266,10 @@ def as_table(X: Any, model: str, *, fresh: bool) -> Any:
     if hasattr(X, "columns"):
         return X
     table = dense(X, "X")
-    if table.dtype.kind in "US":
+    found = bags_or_text(table.tolist() if table.dtype == object and table.ndim == 1 else X)  # of a column, too
+    if "from_texts" in found or (table.dtype.kind in "US" and not found):
         raise text_given(model, fresh=fresh)
-    if found := bags_or_text(X):
+    if found:
         raise ValueError(f"{model} was given {found}; give it the corpus")
     if table.dtype.kind not in "buifO":
         odd = "Complex data not supported" if table.dtype.kind == "c" else f"X has values of type {table.dtype}"
@@ -284,7 +285,8 @@ def as_table(X: Any, model: str, *, fresh: bool) -> Any:
 def text_given(model: str, *, fresh: bool) -> ValueError:
     """What to raise where text is given in place of counts."""
     known = "" if fresh else ", vocabulary=model.vocabulary_"
-    return ValueError(f"{model} was given text; give counts: Corpus.from_texts(texts{known})")
+    then = "model.fit(corpus)" if fresh else "give the corpus"
+    return ValueError(f"{model} was given text; count it first: corpus = Corpus.from_texts(texts{known}), then {then}")
 
 
 def as_rows(X: Any) -> csr_array:

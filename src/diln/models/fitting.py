@@ -9,7 +9,7 @@ from warnings import warn
 
 import numpy as np
 
-from diln.engine.base import Engine
+from diln.engine.base import Engine, check_engine
 from diln.engine.freed import give_back_large
 from diln.engine.threads import Threads, even_cut
 from diln.errors import DilnWarning, brief
@@ -68,6 +68,7 @@ def fit(
 
 def engine_or_threads(engine: Engine | None, n_jobs: int) -> AbstractContextManager[Engine]:
     """The engine, which stays open; or else so many threads, for as long as they are needed."""
+    check_engine(engine)
     return Threads(n_jobs) if engine is None else nullcontext(engine)
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from diln.engine.base import Engine
+from diln.engine.base import Engine, check_engine
 from diln.models import ctm, diln, hdp, lda  # noqa: F401  (their classes come in by being imported)
 from diln.models.base import ESTIMATORS, TopicModel
 from diln.models.fitted import Fitted
@@ -23,6 +23,7 @@ def load(directory: str | Path, engine: Engine | None = None) -> TopicModel:
     DILN, HDP, LDA or CTM
         The estimator, which goes on exactly where it stopped.
     """
+    check_engine(engine)
     fitted = Fitted.load(directory)
     model = ESTIMATORS[fitted.kind].of(fitted)
     model.engine = engine
