@@ -10,7 +10,9 @@ import pytest
 import diln
 
 ROOT = Path(diln.__file__).parent
-ROOMS = "errors fields files engine prob corpus datasets simulate inference models analysis study show cli".split()
+ROOMS = (
+    "addresses errors fields files engine prob corpus datasets simulate inference models analysis study show cli"
+).split()
 ENTRANCES = {"diln", "diln.__main__"}
 
 

@@ -9,7 +9,9 @@ from diln import Corpus
 from diln.analysis.spans import token_spans
 from diln.corpus import patterns
 from diln.corpus.rules import TextRule
+from diln.errors import DilnError
 from fuzz.case import Case, Run, target
+from fuzz.judge import WrongError
 from fuzz.mutate import octets
 from fuzz.seeds import SOURCES, STOP_WORDS, VOCABULARY, WORDS
 
@@ -44,6 +46,26 @@ OPTIONS = (
     "text id title date label format delimiter errors vocabulary alphabet lowercase min_length stop_words ngram_range "
     "tokenizer min_df max_df max_terms min_tokens drop_duplicates keep_text n_jobs"
 ).split()
+SECRET = "hunter2"
+PROTOCOLS = "memory Memory nosuch data file dir reference zip tar simplecache::memory zip://news.csv::memory".split()
+URL_PARTS = [
+    "bob",
+    "@",
+    ":",
+    "/",
+    "?sig=",
+    "#",
+    "%40",
+    "::",
+    "zip://",
+    "[::1]",
+    ".csv",
+    "*",
+    " ",
+    "'",
+    "\u202e",
+    "a" * 90,
+]
 FORMATS = ("lines", "csv", "tsv", "jsonl", "parquet", "ldac", "uci", "npz", "folder", "json", "xml")
 
 
@@ -126,6 +148,26 @@ def read_folder(case: Case) -> Run:
             (folder / link).symlink_to(there)
     options = _few(rng)
     return lambda: looked_at(Corpus.read(folder, **options))
+
+
+@target(0.5, strict=True)
+def read_urls(case: Case) -> Run:
+    """A URL with a secret, of a file that is nowhere; none is asked for in a network."""
+    rng, protocol = case.rng, case.rng.choice(PROTOCOLS)
+    login = rng.choice(["", f"{SECRET}:x@", f"bob:{SECRET}@", f"bob:{SECRET}{rng.choice(URL_PARTS)}@"])
+    host, query = rng.choice(["h", "h:80", "[::1]"]), rng.choice(["?sig=", "?a=b&sig="]) + SECRET
+    path = "".join(rng.choices(URL_PARTS, k=rng.randrange(5))).replace("@", "").replace("::", "")
+    url = f"{protocol}://{login}{host}/{path}{query}"
+
+    def run() -> object:
+        try:
+            return looked_at(Corpus.read(url))
+        except DilnError as error:
+            if SECRET in str(error):
+                raise WrongError(f"shows a secret: {error}") from None
+            raise
+
+    return run
 
 
 @target(2)

@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+from diln.addresses import without_secrets
+
 SHOWN = 80  # characters of a wrong value that a sentence has
 LONGEST = 900  # characters of a message
 # What a terminal obeys (C0 and C1 but line feeds and tabs) or reorders lines by (bidi controls).
@@ -17,7 +19,8 @@ class DilnError(Exception):
 
 
 def one_line(text: str) -> str:
-    """The text in one line of bounded length, whatever names or values of others it quotes."""
+    """The text in one line of bounded length, and without secrets in URLs, whatever names or values it quotes."""
+    text = without_secrets(text)
     line = text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
     return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} ... {line[-LONGEST // 2 :]}"
 

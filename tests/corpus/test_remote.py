@@ -5,18 +5,21 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 from io import BytesIO
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, save_npz
 from web import Site
 
+from diln.addresses import is_url, shown, without_secrets
 from diln.corpus import Corpus, build
-from diln.corpus.readers import remote, troubles
+from diln.corpus.readers import remote, remote_folder, troubles
 from diln.errors import SourceError, StoreError
-from diln.files.urls import as_local, is_url, shown, without_secrets
+from diln.files.urls import as_local
 
 pytest.importorskip("fsspec.registry")
 WORDS = "ant bat bee cat cow dog elk fox hen owl ape asp auk cod eel emu ewe gnu jay pig".split()
@@ -195,6 +198,67 @@ def test_a_full_disk_is_said_of_the_copy(site, monkeypatch):
     assert "cannot be kept in a temporary file (No space left on device); make room, or set TMPDIR" in said_of(
         site.url("ranges/news.jsonl")
     )
+
+
+def test_what_has_no_end_is_not_read_on(site, monkeypatch):
+    def said_and_sent(path):
+        site.sent = 0
+        said = said_of(site.url(path))
+        time.sleep(0.1)
+        return said, site.sent >> 20
+
+    site.files |= {f"shelf/{name}.txt": b"elk dog" for name in ("a", "b-endless", "c-endless", "d")}
+    said, sent = said_and_sent("endless/shelf/")
+    assert "shelf/b-endless.txt: has more than 256 MB, the most that a document can have" in said and sent < 320
+    said, sent = said_and_sent("endless-page/shelf/")
+    assert "its answer has no end, or is far too long" in said and sent < 320
+    monkeypatch.setattr(remote, "LARGEST", 20 << 20)
+    for path in ("endless/endless.txt", "endless/shelf/*endless.txt"):
+        said, sent = said_and_sent(path)
+        assert "has sent 20,971,520 bytes and goes on, with no word of its size" in said and sent < 100
+
+
+def test_long_files_of_a_folder_on_the_web_are_read_one_by_one(site, monkeypatch):
+    monkeypatch.setattr(remote_folder, "AT_ONCE", 1000)
+    site.files = {f"shelf/{number}.txt": TEXTS[number].encode() * (1 + 99 * (number % 3 == 1)) for number in range(9)}
+    site.files["shelf/9.txt"] = b"elk fox " * 600_000
+    corpus = Corpus.read(site.url("ranges/shelf/"), stop_words=None, min_df=1, max_df=1.0)
+    words = [len(site.files[f"shelf/{number}.txt"].split()) for number in range(10)]
+    assert corpus.doc_lengths.tolist() == pytest.approx(words, abs=100)  # words at a joint are one
+    assert [site.count(f"GET ranges/shelf/{number}.txt") for number in range(10)] == [1, 2, 1, 1, 2, 1, 1, 2, 1, 2]
+
+
+def test_more_bytes_than_were_told_are_no_error_of_the_address(site):
+    site.files = {f"shelf/{number}.txt": b"elk dog" for number in range(3)}
+    said = [troubles.trouble_of(error, site.url("more/")) for error in refused(site, 3)]
+    assert said and all("may send more bytes than it says" in one.reason and one.passing for one in said)
+
+
+def refused(site, number):
+    """What aiohttp raises of answers that are longer than they say, one after the other on one connection."""
+    fs, paths = remote.Remote(site.url("more/")).fs, [site.url(f"more/shelf/{at}.txt") for at in range(number)]
+    every = [fs.cat(paths[at : at + 1], on_error="return") for at in range(number)]
+    return [one for found in every for one in found.values() if isinstance(one, Exception)]
+
+
+@pytest.mark.parametrize(
+    ("url", "shown_as"),
+    [
+        ("HTTP://{at}/ranges/news.jsonl", ""),
+        ("simplecache::Http://{at}/ranges/news.jsonl", ""),
+        ("filecache::blockcache::http://{at}/ranges/news.jsonl?sig=s3cret", ""),
+        ("zip://news.jsonl::http://u:p@{at}/ranges/news.zip?sig=s3cret", "zip://news.jsonl::http://{at}/ranges/news.zip"),
+        ("ZIP://*.jsonl::HTTP://{at}/ranges/news.zip#s3cret", "zip://news.jsonl::http://{at}/ranges/news.zip"),
+    ],
+)  # fmt: skip
+def test_protocols_in_capitals_and_chains_are_read(site, file, capsys, url, shown_as):
+    packed = BytesIO()
+    with ZipFile(packed, "w") as archive:
+        archive.writestr("news.jsonl", JSONL)
+    site.files["news.zip"] = packed.getvalue()
+    at = site.url("").partition("://")[2].rstrip("/")
+    assert_same(Corpus.read(url.format(at=at)), Corpus.read(file("news.jsonl", JSONL)))
+    assert (shown_as or "http://{at}/ranges/news.jsonl").format(at=at) in capsys.readouterr().err
 
 
 def halves(memory, folder="/shelf/year=2024"):

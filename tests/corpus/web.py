@@ -1,9 +1,11 @@
 """A web server with faults: what a path begins with says how its files are sent."""
 
 import re
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 
+MOST = 1 << 30  # bytes of an answer "without end"
 PAGE = "<html><body>{}</body></html>"
 
 
@@ -13,6 +15,7 @@ class Site:
     def __init__(self):
         self.files: dict[str, bytes] = {}
         self.asked: list[str] = []  # method, path and range of every request
+        self.sent = 0  # bytes of answers without end
         self.over = Event()  # set when the test is over: nobody waits any longer
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (Handler,), {"site": self}))
         self.server.daemon_threads = True
@@ -54,11 +57,23 @@ class Handler(BaseHTTPRequestHandler):
             return self.plain(int(way), b"")
         if way == "busy" and self.site.count(f"{self.command} {path}") <= 2:
             return self.plain(503, b"")
+        if way == "endless-page" or (way == "endless" and path.endswith("endless.txt")):
+            return self.endless(body, "text/html" if way == "endless-page" else "text/plain")
         if self.path.partition("?")[0].endswith("/"):
             return self.listing(name, body)
         if name not in self.site.files:
             return self.plain(404, b"")
         return self.send(way, path, self.site.files[name], asked_range, body)
+
+    def endless(self, body, kind):
+        """Send for as long as anybody takes it."""
+        self.close_connection = True
+        self.head(200, {"Content-Type": kind, "Connection": "close"}, None)
+        line = b"elk fox gnu " * 5461 + b"\n"
+        with suppress(ConnectionError):
+            while body and not self.site.over.is_set() and self.site.sent < MOST:
+                self.wfile.write(line)
+                self.site.sent += len(line)
 
     def listing(self, folder, body):
         found = {name[len(folder) :].lstrip("/").split("/")[0] for name in self.site.files if name.startswith(folder)}
@@ -84,6 +99,9 @@ class Handler(BaseHTTPRequestHandler):
         elif way == "cut" or (way.startswith("cut-once") and self.site.count(f"GET {path}") == 1):
             self.head(200, headers, len(part))
             self.wfile.write(part[: len(part) // 2 + 1])
+        elif way == "more":
+            self.head(200, headers, len(part))
+            self.wfile.write(part + b"and more\n" * 10)
         elif way == "chunks-cut":
             self.head(200, {**headers, "Transfer-Encoding": "chunked"}, None)
             self.wfile.write(b"%x\r\n%s\r\n" % (len(part) // 2, part[: len(part) // 2]))

@@ -8,13 +8,13 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from diln.addresses import shown
 from diln.cli.compareline import CompareLine
 from diln.cli.console import ERR, OUT, say_json, told_of_interrupts
 from diln.cli.options import OUTPUT, Given, JobsOption, JsonOption, QuietOption, new_directory, takes
 from diln.cli.parameters import Inference
 from diln.cli.source import READING, TERMS, TOKENS, SourceArg, read_corpus
 from diln.errors import SourceError
-from diln.files.urls import shown
 
 if TYPE_CHECKING:
     from diln.study import Comparison

@@ -29,6 +29,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from diln.addresses import without_secrets
 from diln.cli.lines import COMPILING, Compiling, NowAndThen, Parts, clock, joined
 from diln.engine.interrupts import true_interrupts
 from diln.errors import inert
@@ -157,7 +158,7 @@ def _finite(value: Any) -> Any:
 def complain(kind: str, text: str) -> None:
     """Print an error or a warning."""
     style = "bold red" if kind == "error" else "bold yellow"
-    ERR.print(f"[{style}]{kind}:[/] {escape(text)}", soft_wrap=True)
+    ERR.print(f"[{style}]{kind}:[/] {escape(without_secrets(text))}", soft_wrap=True)
 
 
 def facts(rows: Mapping[str, str]) -> Table:

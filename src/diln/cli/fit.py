@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from diln.addresses import shown
 from diln.cli.cluster import SchedulerOption, WorkerTimeoutOption, cluster_of, pace_of_workers
 from diln.cli.console import ERR, OUT, complain, facts, say_json, told_of_interrupts
 from diln.cli.fitline import Course, FitLine, Passes, Steps, Sweeps
@@ -20,7 +21,6 @@ from diln.cli.source import READING, TERMS, TOKENS, SourceArg, read_corpus
 from diln.cli.tables import counted, found_json, stopped, summary, topic_json, topic_table
 from diln.cli.watching import Beside, watched
 from diln.errors import DilnError, SourceError, StoreError
-from diln.files.urls import shown
 from diln.models.options import MODELS
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from diln.addresses import is_url, shown
 from diln.cli.cluster import SchedulerOption, WorkerTimeoutOption, engine_of
 from diln.cli.console import OUT, ProgressLine, complain, facts, say_json, told_of_interrupts
 from diln.cli.edited import edits_of
@@ -16,7 +17,6 @@ from diln.cli.source import READING, SAME_TOKENS, SourceArg, is_corpus, read_for
 from diln.cli.table_files import check_target, write_table
 from diln.cli.tables import WORDS, say_written
 from diln.errors import DilnError, SourceError
-from diln.files.urls import is_url, shown
 
 if TYPE_CHECKING:
     from diln.analysis import Topic, TrainedOn

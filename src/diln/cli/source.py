@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from diln.addresses import is_url, shown
 from diln.cli.console import ProgressLine
 from diln.cli.options import Given, Options, defaults_to, flag
 from diln.errors import SourceError
 from diln.files import MANIFEST
-from diln.files.urls import as_local, is_url, shown
+from diln.files.urls import as_local
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

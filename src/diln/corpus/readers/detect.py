@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Unpack
 
+from diln.addresses import LINK, is_url
 from diln.corpus.dates import Order
 from diln.corpus.readers.bags import LdacSource, UciSource, npz_source
 from diln.corpus.readers.columns import ColumnOptions, ColumnsRead
@@ -24,7 +25,7 @@ from diln.corpus.vocabulary import given_vocabulary
 from diln.corpus.watch import Watch
 from diln.errors import SourceError
 from diln.files import TemporaryFolder
-from diln.files.urls import as_local, is_url
+from diln.files.urls import as_local
 
 FORMATS = ("folder", "lines", "csv", "tsv", "jsonl", "json", "parquet", "xlsx", "ldac", "uci", "npz")
 """What ``format`` can be, where a file's name does not tell."""
@@ -231,7 +232,7 @@ def detect_format(path: Path) -> str:
 
 def format_of_name(name: str) -> str:
     """The format that the name of a file tells."""
-    file = PurePosixPath(Path(name).name)
+    file = PurePosixPath(Path(LINK.split(name)[0]).name)
     if file.name.startswith("docword."):
         return "uci"
     plain = file.with_suffix("") if file.suffix == ".gz" else file

@@ -1,5 +1,7 @@
 """Files elsewhere, by fsspec: which there are at a URL, and how one is copied here to be read."""
 
+import re
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,17 +11,21 @@ from secrets import token_hex
 from threading import Event
 from typing import IO, Any
 
-from diln.corpus.readers.troubles import TIMEOUT, BrokenOffError, trouble_of
+from diln.addresses import LINK, NAME, protocol_of, shown
+from diln.corpus.readers.lines import LONGEST
+from diln.corpus.readers.troubles import TIMEOUT, BrokenOffError, TooLongError, trouble_of
 from diln.errors import SourceError
 from diln.files import MANIFEST
-from diln.files.urls import protocol_of, shown
 
 PIECE = 8 << 20  # bytes that are in memory at a time
+LARGEST = 16 << 30  # bytes of a file whose size is not told, if a third of the free room has them; two may come at once
 TRIES = 4  # without a byte more, before the file is given up
 PAUSE = 0.5  # seconds before the second try, twice as many before the third
 WEB = ("http", "https")
 INSTALL = "install it with: pip install 'diln[remote]'"
 OURS = ("http", "https", "s3", "s3a", "gs", "gcs")  # what the extra brings
+CACHES = re.compile("^(?:(?:simple|file|block)cache::)+")  # what is read is copied anyway
+PROTOCOLS = re.compile(rf"(?:^|(?<=::)){NAME}(?=::|://)")
 Step = Callable[[int, int], None]  # told of bytes that are there, and of how many there will be (0: unknown)
 
 
@@ -36,12 +42,20 @@ class RemoteFile:
     size: int | None
 
 
+@dataclass(slots=True)
+class Most:
+    """How many bytes an answer of a web server may have that is held in memory."""
+
+    bytes: int = LONGEST
+
+
 class Remote:
     """What a URL leads to."""
 
     def __init__(self, url: str) -> None:
-        self.url, self.name, self.web = url, shown(url), protocol_of(url) in WEB
-        self.fs, self.path = _file_system(url)
+        self.url = CACHES.sub("", PROTOCOLS.sub(lambda found: found[0].lower(), url))
+        self.name, self.web, self.most = shown(self.url), protocol_of(self.url) in WEB, Most()
+        self.fs, self.path = _file_system(self.url, self.most)
 
     @property
     def is_pattern(self) -> bool:
@@ -91,7 +105,8 @@ class Remote:
         return [RemoteFile(path, self._url_of(path), info.get("size")) for path, info in sorted(files)]
 
     def _url_of(self, path: str) -> str:
-        return shown(path if "://" in path else f"{protocol_of(self.url)}://{path.lstrip('/')}")
+        _, *rest = LINK.split(self.url, maxsplit=1)
+        return shown("::".join([path if "://" in path else f"{protocol_of(self.url)}://{path.lstrip('/')}", *rest]))
 
     def _tried(self, ask: Callable[[], Any]) -> Any:
         """What the file system answers, asked again where the trouble may pass."""
@@ -105,9 +120,13 @@ class Remote:
             time.sleep(PAUSE * 2**tried)
         raise AssertionError  # the last try has returned or raised
 
-    def texts(self, files: list[RemoteFile]) -> list[bytes | SourceError]:
-        """The contents of small files, many at a time; for one that cannot be read, the error that says why."""
+    def texts(self, files: list[RemoteFile], most: int = LONGEST) -> list[bytes | SourceError | None]:
+        """The contents of files, many at a time; the error that says why one cannot be read; None for one too long.
+
+        What is too long is not read further than ``most`` bytes if it comes from the web; elsewhere sizes are told.
+        """
         found: dict[str, Any] = {}
+        self.most.bytes = most
         for tried in range(TRIES):
             paths = [file.path for file in files if isinstance(found.get(file.path, OSError()), Exception)]
             found |= _as_dict(self._tried(partial(self.fs.cat, paths, on_error="return")), paths)
@@ -115,21 +134,25 @@ class Remote:
             if not any(trouble_of(error, self.url).passing for error in bad) or tried == TRIES - 1:
                 break
             time.sleep(PAUSE * 2**tried)
+        self.most.bytes = LONGEST
         return [_content(found[file.path], file.url) for file in files]
 
     def fetch(self, file: RemoteFile, folder: Path, step: Step | None = None, stop: Event | None = None) -> Path:
         """Copy a file into a temporary folder: most formats are looked at twice."""
         copy = folder / token_hex(8)
+        most = max(file.size or 0, min(LARGEST, shutil.disk_usage(folder).free // 3))
         with copy.open("xb") as kept:
-            self._copy(file, kept, step, stop)
+            self._copy(file, kept, most, step, stop)
         return copy
 
-    def _copy(self, file: RemoteFile, kept: IO[bytes], step: Step | None, stop: Event | None) -> None:
+    def _copy(self, file: RemoteFile, kept: IO[bytes], most: int, step: Step | None, stop: Event | None) -> None:
         """Write what comes to a file, going on where it broke off if the server can."""
         tried, furthest, going_on, can_go_on = 0, 0, False, True
         while True:
             try:
                 for piece in self._pieces(file, kept, going_on):
+                    if kept.tell() + len(piece) > most:
+                        raise TooLongError
                     _write(kept, piece, file)
                     if step is not None:
                         step(kept.tell(), file.size or 0)
@@ -140,6 +163,11 @@ class Remote:
                 return
             except (SourceError, Stopped):
                 raise
+            except TooLongError:
+                raise SourceError(
+                    f"{file.url}: has sent {most:,} bytes and goes on, with no word of its size; if it is a file that "
+                    "ends, copy it here by other means and give that"
+                ) from None
             except Exception as error:  # fsspec's packages raise what they like
                 if going_on and isinstance(error, ValueError):  # what fsspec says of a server without ranges
                     going_on = can_go_on = False
@@ -174,7 +202,9 @@ def _write(kept: IO[bytes], piece: bytes, file: RemoteFile) -> None:
         ) from None
 
 
-def _content(found: Any, url: str) -> bytes | SourceError:
+def _content(found: Any, url: str) -> bytes | SourceError | None:
+    if isinstance(found, TooLongError):
+        return None
     return trouble_of(found, url).error(url) if isinstance(found, Exception) else bytes(found)
 
 
@@ -187,7 +217,7 @@ def _hidden(path: str) -> bool:
     return path.rpartition("/")[2].startswith(".")
 
 
-def _file_system(url: str) -> tuple[Any, str]:
+def _file_system(url: str, most: Most) -> tuple[Any, str]:
     """The file system of a URL, and the path in it."""
     name, protocol = shown(url), protocol_of(url)
     try:
@@ -196,7 +226,8 @@ def _file_system(url: str) -> tuple[Any, str]:
     except ImportError:
         raise SourceError(f"{name}: reading from a URL needs fsspec; {INSTALL}") from None
     try:
-        found: tuple[Any, str] = url_to_fs(url, skip_instance_cache=True, **_options(protocol))
+        options = {one: _web_options(most) for one in map(protocol_of, LINK.split(url)) if one in WEB}
+        found: tuple[Any, str] = url_to_fs(url, skip_instance_cache=True, **options)
     except ImportError:
         needs = known_implementations.get(protocol, {}).get("err", "").rstrip(". ")
         what = INSTALL if protocol in OURS else f"install its package ({needs})"
@@ -212,13 +243,28 @@ def _file_system(url: str) -> tuple[Any, str]:
     return found
 
 
-def _options(protocol: str) -> dict[str, Any]:
-    """What a file system is told: on the web, to wait for bytes, not for whole files, and to send them as they are."""
-    if protocol not in WEB:
-        return {}
+def _web_options(most: Most) -> dict[str, Any]:
+    """What a file system of the web is told: to wait for bytes, not for whole files, and not to unpack them."""
     try:
-        from aiohttp import ClientTimeout
+        from aiohttp import ClientResponse, ClientTimeout
     except ImportError:
         return {}  # fsspec says that it is missing
+
+    class Bounded(ClientResponse):
+        """An answer that is not read on when it has too many bytes."""
+
+        async def read(self) -> bytes:
+            """Read all of it."""
+            if self._body is None:
+                body = bytearray()
+                async for piece in self.content.iter_any():
+                    body += piece
+                    if len(body) > most.bytes:
+                        self.close()
+                        raise TooLongError
+                self._body = bytes(body)
+            return self._body
+
     wait = ClientTimeout(total=None, sock_connect=TIMEOUT, sock_read=TIMEOUT)
-    return {"client_kwargs": {"timeout": wait, "trust_env": True}, "headers": {"Accept-Encoding": "identity"}}
+    client = {"timeout": wait, "trust_env": True, "response_class": Bounded}
+    return {"client_kwargs": client, "headers": {"Accept-Encoding": "identity"}, "skip_instance_cache": True}

@@ -10,6 +10,7 @@ from diln.corpus.sources import BLOCK_BYTES, BLOCK_DOCS, Block, Source, TextBloc
 from diln.errors import SourceError
 
 UNKNOWN_SIZE = 1 << 16  # bytes that a file is taken to have if its size is not told
+AT_ONCE = 1 << 20  # bytes of such a file that is read with others
 
 
 class RemoteFolderSource(Source):
@@ -33,16 +34,28 @@ class RemoteFolderSource(Source):
             size += UNKNOWN_SIZE if file.size is None else file.size
             if size >= BLOCK_BYTES or len(block) >= BLOCK_DOCS or number == self.total:
                 self.position = number
-                yield self._block(block)
+                yield from self._blocks(block)
                 block, size = [], 0
 
-    def _block(self, files: list[RemoteFile]) -> Block:
+    def _blocks(self, files: list[RemoteFile]) -> Iterator[Block]:
+        """A block of files, or several, if some are long of which no size is told: these are read one by one."""
         root = self.remote.path.rstrip("/") + "/"
-        below = [PurePosixPath(file.path.removeprefix(root)) for file in files]
-        texts = [self._text(file, data) for file, data in zip(files, self.remote.texts(files), strict=True)]
-        return TextBlock(documents_of(zip(below, texts, strict=True)))
+        ready: list[tuple[PurePosixPath, str | None]] = []
+        size = 0
+        for file, short in zip(files, self.remote.texts(files, AT_ONCE), strict=True):
+            data = self.remote.texts([file])[0] if short is None else short
+            text = self._text(file, data)
+            ready.append((PurePosixPath(file.path.removeprefix(root)), text))
+            size += len(text or "")
+            if size >= BLOCK_BYTES:
+                yield TextBlock(documents_of(ready))
+                ready, size = [], 0
+        if ready:
+            yield TextBlock(documents_of(ready))
 
-    def _text(self, file: RemoteFile, data: bytes | SourceError) -> str | None:
+    def _text(self, file: RemoteFile, data: bytes | SourceError | None) -> str | None:
+        if data is None:
+            raise SourceError(f"{file.url}: has more than {LONGEST_SAID}, the most that a document can have")
         if isinstance(data, bytes):
             return decoded(file.url, data, self.encoding, self.errors)
         if self.skip_unreadable:

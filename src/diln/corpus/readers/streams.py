@@ -1,17 +1,16 @@
 """What is given by name to be read: a file or folder as it is, or a stream, which is kept in a file meanwhile."""
 
 import os
-import re
 import shutil
 import sys
 from pathlib import Path
 from stat import S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG
 from typing import IO, NamedTuple
 
+from diln.addresses import SPOILT_URL, shown
 from diln.errors import SourceError
 
 STANDARD_INPUT = "-"
-SPOILT_URL = re.compile(r"(https?|s3a?|gcs?|ftp|sftp|file):/[^/]")  # a Path makes one slash of two
 
 
 class Given(NamedTuple):
@@ -29,7 +28,7 @@ def what_is(path: Path) -> Given:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
         url = "; give a URL as a string, not as a Path" if SPOILT_URL.match(str(path)) else "; check the path"
-        raise SourceError(f"{path}: there is no such file or folder{url}") from None
+        raise SourceError(f"{shown(path)}: there is no such file or folder{url}") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise SourceError(f"{str(path)!r}: cannot be read ({reason}); check the path") from None

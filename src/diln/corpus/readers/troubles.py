@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from diln.addresses import protocol_of, shown, without_secrets
 from diln.errors import SourceError
-from diln.files.urls import protocol_of, shown, without_secrets
 
 TIMEOUT = 60  # seconds without a byte
 LONGEST_REASON = 200
@@ -41,15 +41,25 @@ KINDS = {
     "IncompleteReadError": ("the transfer broke off; try again, or copy the file here by other means", True),
     "ConnectionError": ("the transfer broke off; try again, or copy the file here by other means", True),
     "ClientConnectionError": ("the transfer broke off; try again, or copy the file here by other means", True),
+    "HttpProcessingError": (
+        "its server does not keep to HTTP, and may send more bytes than it says; try again, or copy the file here by "
+        "other means",
+        True,
+    ),
     "PermissionError": ("you have no permission to read it; check your rights and credentials", False),
     "FileNotFoundError": ("there is no such file or folder; check the address", False),
     "NoSuchBucket": ("there is no such bucket; check the address", False),
+    "TooLongError": ("its answer has no end, or is far too long; check the address", False),
     "NotADirectoryError": ("there is no such file or folder; check the address", False),
 }
 
 
 class BrokenOffError(ConnectionError):
     """A transfer has ended before the file."""
+
+
+class TooLongError(Exception):
+    """More bytes have come than are taken."""
 
 
 class Trouble(NamedTuple):
@@ -66,18 +76,22 @@ class Trouble(NamedTuple):
 def trouble_of(error: BaseException, url: str) -> Trouble:
     """What an error of fsspec, or of a library below it, is to the user."""
     errors = list(_causes(error))
-    for one in errors:
-        status = _status(one)
-        if status is not None:
-            return _of_status(status, url)
+    statuses = [status for status in map(_status, errors) if status is not None]
+    if statuses and not any(_is(one, "HttpProcessingError") for one in errors):  # which has a made-up status
+        return _of_status(statuses[0], url)
     for name, (reason, passing) in KINDS.items():
-        if any(name in (kind.__name__ for kind in type(one).__mro__) for one in errors):
+        if any(_is(one, name) for one in errors):
             return Trouble(reason or _no_credentials(url), passing)
-    said = without_secrets(" ".join(str(error).split()))[:LONGEST_REASON].rstrip(". ")
+    said = without_secrets(" ".join(str(error).split()), url)[:LONGEST_REASON].rstrip(". ")
     kind = type(error).__name__
     return Trouble(
         f"cannot be read ({kind}{': ' if said else ''}{said}); check the address", isinstance(error, OSError)
     )
+
+
+def _is(error: BaseException, name: str) -> bool:
+    """Whether an error is of a class of this name."""
+    return any(kind.__name__ == name for kind in type(error).__mro__)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -92,13 +106,12 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 def _status(error: BaseException) -> int | None:
     """The status that a server has answered with, as aiohttp, botocore or gcsfs tell it."""
-    names = {kind.__name__ for kind in type(error).__mro__}
     found: object = None
-    if "ClientResponseError" in names and "TooManyRedirects" not in names:
+    if _is(error, "ClientResponseError") and not _is(error, "TooManyRedirects"):
         found = getattr(error, "status", None)
     elif isinstance(response := getattr(error, "response", None), dict):
         found = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
-    elif "HttpError" in names:
+    elif _is(error, "HttpError"):
         found = getattr(error, "code", None)
     return found if isinstance(found, int) and found >= 300 else None
 
