@@ -170,6 +170,24 @@ def test_an_interrupt_stays_one_whatever_compiled_code_makes_of_it(monkeypatch, 
     assert signal.getsignal(signal.SIGINT) is before
 
 
+class Interrupted:
+    """Something whose finalizer is interrupted; Python ignores what that raises."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_that_a_finalizer_swallows_comes_at_the_end(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "unraisablehook", lambda lost: None)
+    done = []
+    with pytest.raises(KeyboardInterrupt), told_of_interrupts("nothing was lost"):
+        Interrupted()
+        done.append("the rest")
+    assert done == ["the rest"]
+    assert capsys.readouterr().err == "error: interrupted; nothing was lost\n"
+
+
 @pytest.mark.parametrize(
     ("kind", "shown"),
     [(UserWarning, True), (RuntimeWarning, True), (FutureWarning, True), (ResourceWarning, False),

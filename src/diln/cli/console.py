@@ -196,10 +196,12 @@ def plain_warnings() -> Iterator[None]:
 
 @contextmanager
 def told_of_interrupts(outcome: str | Callable[[], str]) -> Iterator[None]:
-    """Say what became of the work where it is interrupted."""
+    """Say what became of the work where it is interrupted; an interrupt that was lost comes at the end."""
     try:
-        with true_interrupts():
+        with true_interrupts() as seen:
             yield
+            if seen:  # and lost
+                raise KeyboardInterrupt
     except KeyboardInterrupt:
         complain("error", f"interrupted; {outcome if isinstance(outcome, str) else outcome()}")
         raise

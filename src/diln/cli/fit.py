@@ -182,7 +182,8 @@ def fit_command(  # a parameter for each option
         with told_of_interrupts(f"{output} has the model, without its documents; diln index {output} adds them"):
             where = stack.enter_context(engine_or_threads(engine, jobs))
             _keep(fitted, corpus, output, index, keep_documents, where, quiet or json)
-    _report(fitted, corpus, output, time.perf_counter() - begun, json)
+    with told_of_interrupts(f"{output} has the model"):
+        _report(fitted, corpus, output, time.perf_counter() - begun, json)
     if page is not None:
         page.stay(wait=stop.number is None)
     if fitted.stopped is not None and stop.number is not None:

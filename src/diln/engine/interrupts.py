@@ -8,12 +8,15 @@ from types import FrameType
 
 
 @contextmanager
-def true_interrupts() -> Iterator[None]:
-    """Raise KeyboardInterrupt where compiled code that an interrupt hits makes another error of it."""
-    seen = []
+def true_interrupts() -> Iterator[list[int]]:
+    """Raise KeyboardInterrupt where compiled code that an interrupt hits makes another error of it.
+
+    Yields the interrupts that came. One that raised nothing is lost: it hit a finalizer, whose errors Python ignores.
+    """
+    seen: list[int] = []
     before = signal.getsignal(signal.SIGINT)
     if not callable(before) or threading.current_thread() is not threading.main_thread():
-        yield  # interrupts are not for this program, or not for this thread
+        yield seen  # interrupts are not for this program, or not for this thread
         return
 
     def note(number: int, frame: FrameType | None) -> None:
@@ -22,7 +25,7 @@ def true_interrupts() -> Iterator[None]:
 
     signal.signal(signal.SIGINT, note)
     try:
-        yield
+        yield seen
     except Exception as error:
         if seen:
             raise KeyboardInterrupt from error
