@@ -7,7 +7,7 @@ from diln.addresses import without_secrets
 
 SHOWN = 80  # characters of a wrong value that a sentence has
 LONGEST = 900  # characters of a message
-# What a terminal obeys (C0 and C1 but line feeds and tabs) or reorders lines by (bidi controls).
+# What a terminal obeys (control characters but line feeds and tabs) or reorders lines by (bidi controls).
 ACTS = re.compile("\r\n|[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 

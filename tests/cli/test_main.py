@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import warnings
 
 import numpy as np
@@ -177,9 +178,20 @@ class Interrupted:
         signal.raise_signal(signal.SIGINT)
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_an_interrupt_that_a_finalizer_swallows_comes_at_the_end(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "unraisablehook", lambda lost: None)
+def test_an_interrupt_that_python_ignores_comes_again(monkeypatch):
+    def load(*_: object) -> None:
+        Interrupted()
+        time.sleep(60)
+
+    monkeypatch.setattr(Fitted, "load", load)
+    begun, hook = time.monotonic(), sys.unraisablehook
+    assert diln("topics", "model") == (130, "", "")
+    assert time.monotonic() - begun < 30
+    assert sys.unraisablehook is hook
+
+
+def test_an_interrupt_that_is_lost_comes_at_the_end_of_the_work(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "unraisablehook", lambda ignored: None)
     done = []
     with pytest.raises(KeyboardInterrupt), told_of_interrupts("nothing was lost"):
         Interrupted()

@@ -130,11 +130,8 @@ def test_a_client_of_dask_is_no_engine(model, engine):
         TypeError, match=r"^engine is a (Client|str); give Dask\(client\), of 'from diln import Dask'$"
     )
     with said:
-        model(3, engine=engine)
-    with said:
-        model(3).set_params(engine=engine)
-    fitted = small(model).fit(COUNTS)
-    fitted.engine = engine
+        model(3, engine=engine).fit(COUNTS)
+    fitted = small(model).fit(COUNTS).set_params(engine=engine)
     with said:
         fitted.transform(COUNTS)
     with said:
@@ -143,7 +140,7 @@ def test_a_client_of_dask_is_no_engine(model, engine):
 
 def test_what_is_no_engine_is_told_so(tmp_path):
     with pytest.raises(TypeError, match=r"^engine is a int; give an engine, such as Dask\(client\)$"):
-        LDA(3, engine=4)
+        LDA(3, engine=4).fit(COUNTS)
     with pytest.raises(TypeError, match=r"^engine is a int; "):
         load(tmp_path / "nothing", engine=4)
     with pytest.raises(TypeError, match=r"^engine is a int; "):

@@ -1,6 +1,8 @@
 """Ctrl-C and SIGTERM: the first ends a fit with the model that it has by then, the second the command."""
 
+import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,6 +10,7 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 Handler = Callable[[int, FrameType | None], Any]
+SOON = 0.05  # seconds after which an interrupt comes again
 
 
 @contextmanager
@@ -29,6 +32,27 @@ def terminable() -> Iterator[list[int]]:
         yield came
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def repeated() -> Iterator[None]:
+    """Have an interrupt that Python ignores, as all that finalizers raise, come again a little later."""
+    before, timers = sys.unraisablehook, []
+
+    def repeat(ignored: Any) -> None:
+        if isinstance(ignored.exc_value, KeyboardInterrupt):
+            timers.append(threading.Timer(SOON, os.kill, (os.getpid(), signal.SIGINT)))
+            timers[-1].start()
+        else:
+            before(ignored)
+
+    sys.unraisablehook = repeat
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+        for timer in timers:
+            timer.cancel()
 
 
 class StopSign:

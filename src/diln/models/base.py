@@ -18,7 +18,7 @@ from diln.corpus import Corpus
 from diln.corpus.batches import in_batches
 from diln.corpus.sound import check_filled, sound_rows
 from diln.corpus.vocabulary import check_vocabulary
-from diln.engine.base import Engine, check_engine
+from diln.engine.base import Engine
 from diln.errors import DilnWarning
 from diln.inference.progress import Progress
 from diln.models.batches import HalvesPart, halves_in_parts, pairs_in_parts
@@ -52,7 +52,6 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def __post_init__(self, engine: Engine | None) -> None:
         """Keep where fits run."""
-        check_engine(engine)
         self.engine = engine
 
     @classmethod
@@ -97,7 +96,6 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self
         """
         if "engine" in params:
-            check_engine(params["engine"])
             self.engine = params.pop("engine")
         if any(name.startswith("inference__") for name in params):
             params["inference"] = resolved(params.get("inference", self.inference))
