@@ -9,7 +9,8 @@ import numpy as np
 
 from diln.analysis import Atlas, Correlations, Themes
 from diln.analysis.records import plain
-from diln.analysis.trends import GRANULARITIES, Trends
+from diln.analysis.trends import Trends
+from diln.analysis.trends_periods import GRANULARITIES
 from diln.show.report.method import about, cited, how_sure, method, settings, versions
 
 WORDS = 12  # of a topic's card, by relevance and by probability
