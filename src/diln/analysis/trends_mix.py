@@ -1,6 +1,7 @@
 """Whether the mix of labels changes over time: if it does, a trend may be one of sources and not of what they say."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +53,10 @@ class Mix(Record):
             f"{percent(self.share)} of {self.n_docs:,} documents are of {self.label}, "
             f"{percent(self.share_of_all)} of all."
         )
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields and the warning as plain JSON values."""
+        return {**super(Mix, self).to_json(), "sentence": self.sentence}
 
 
 def mix_of(labels: tuple[str, ...], counts: Floats, shown: NDArray[np.bool_], periods: tuple[str, ...]) -> Mix | None:
