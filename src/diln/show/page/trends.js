@@ -18,7 +18,9 @@ import { openStage, topicsById } from "diln/view.js";
 
 const DASHES = ["", "7 3", "2 3", "9 3 2 3"];
 const MOST_LINES = 6; // more series than this become small multiples
-const FOOT = 54; // pixels for the axis and the numbers of documents
+const FOOT = 40; // pixels for the axis and the bars of documents
+const COUNTS = 14; // for their numbers, where each period is named
+const NAMED = 12; // periods that may all be named
 
 export function createTrends(host, data, options = {}) {
   let trends;
@@ -62,10 +64,11 @@ export function createTrends(host, data, options = {}) {
   function tall(width) {
     if (options.height) return typeof options.height === "function" ? options.height(width) : options.height;
     if (!shown || !multiples()) return clamp(width * 0.5, 220, 420) + (shown && width < 480 ? 18 * shown.length : 0);
-    return Math.ceil(shown.length / columns(width)) * 104 + FOOT + 8;
+    return Math.ceil(shown.length / columns(width)) * 104 + below() + 8;
   }
 
   const n = () => trends.periods.length;
+  const below = () => FOOT + (!multiples() && n() <= NAMED ? COUNTS : 0);
   const here = (value) => value !== null && value !== undefined && Number.isFinite(value);
   const seen = (series, at) => here(series.values[at]) && !(trends.n_docs && trends.n_docs[at] === 0);
 
@@ -109,7 +112,7 @@ export function createTrends(host, data, options = {}) {
     const names = stage.width >= 480 ? Math.min(stage.width * 0.3,
       Math.max(...shown.map((series) => measure(series.label, 12, 650))) + 36) : 8;
     const top = stage.width >= 480 ? 10 : 10 + 18 * shown.length;
-    return panel(shown, 44, top, stage.width - 44 - names, stage.height - FOOT - top - 4, most(shown),
+    return panel(shown, 44, top, stage.width - 44 - names, stage.height - below() - top - 4, most(shown),
       stage.width >= 480 ? "ends" : "above");
   }
 
@@ -245,7 +248,7 @@ export function createTrends(host, data, options = {}) {
   function foot() {
     const lowest = panels.filter((one) => one.top === Math.max(...panels.map((other) => other.top)));
     const all = multiples() ? panels.slice(0, columns(stage.width)).map((one) => ({ ...one })) : lowest;
-    const base = stage.height - FOOT + 4;
+    const base = stage.height - below() + 4;
     const peak = Math.max(...(trends.n_docs ?? [1]), 1);
     const made = [];
     for (const one of all) {
@@ -263,7 +266,7 @@ export function createTrends(host, data, options = {}) {
       for (const [at, text, x] of named) {
         made.push(el("line", { x1: one.x(at), x2: one.x(at), y1: base + 12, y2: base + 16, stroke: "var(--none)" }));
         made.push(el("text", { x, y: base + 28, "text-anchor": "middle", "font-size": 11, fill: "var(--soft)" }, text));
-        if (named.length === n() && trends.n_docs) made.push(el("text", { x, y: base + 41, "text-anchor": "middle",
+        if (named.length === n() && below() > FOOT && trends.n_docs) made.push(el("text", { x, y: base + 41, "text-anchor": "middle",
           "font-size": 10, fill: "var(--soft)" }, count(trends.n_docs[at])));
       }
     }

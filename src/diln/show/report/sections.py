@@ -210,7 +210,7 @@ def _mixed(trends: Content, content: Content) -> Markup:
     if trends["mix"] is None:
         return NOTHING
     held = " The picture can show all themes with the mix of labels held constant." if content["held_trends"] else ""
-    return el("p", f"{trends['mix']['sentence']}{held}", class_="warning")
+    return el("p", trends["mix"]["sentence"], el("span", held, class_="only-live"), class_="warning")
 
 
 def _labels(content: Content) -> Markup:
