@@ -22,7 +22,6 @@ Floats = NDArray[np.float64]
 Which = NDArray[np.bool_]
 MIN_DOCUMENTS = 10  # of a period whose shares are told
 COVERED = 0.9  # of all words must be of labels that a period has, for its shares to be standardised
-ROUNDING = 1e-9  # of that
 LISTED = 6  # periods in a sentence
 IN_PYTHON = "standardise=True holds the mix constant, trends_by_label() shows each label alone."
 
@@ -339,7 +338,7 @@ def _few(
 def _lacking(periods: Sequence[str], covered: Floats, some: Which) -> tuple[str, ...]:
     """Which periods lack labels, so that they have no standardised share, or one of other weights."""
     parts = [(f"{period} ({percent(part)})", part) for period, part, known in zip(periods, covered, some, strict=True)
-             if known and part < 1 - ROUNDING]  # fmt: skip
+             if known and part < 1]  # fmt: skip
     gone, raised = ([name for name, part in parts if (part < COVERED) == left] for left in (True, False))
     told = []
     if gone:

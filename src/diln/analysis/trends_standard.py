@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from diln.analysis.ratios import TINY, Sums, even_band, members, sums_of
 
 Floats = NDArray[np.float64]
+ROUNDING = 1e-9  # of a sum of weights
 
 
 class Standardised(NamedTuple):
@@ -74,9 +75,10 @@ class _Parts:
             share, error = self.share / covered, np.sqrt(self.squares) / covered
             degrees = np.maximum(np.nan_to_num(self.squares**2 / self.fourths, nan=1.0), 1)
             worth = np.where(self.covered > 0, self.covered**2 / self.spent, 0.0)
+        covered_all = np.where(self.covered > 1 - ROUNDING, 1.0, self.covered)
         overall = every.y / np.maximum(every.x, TINY)[:, np.newaxis]
         low, high = even_band(share, error, worth[:, np.newaxis], overall, degrees)
-        return Standardised(share, low, high, np.rint(n_docs).astype(np.int64), worth, self.covered)
+        return Standardised(share, low, high, np.rint(n_docs).astype(np.int64), worth, covered_all)
 
 
 def _single_error(sums: Sums, every: Sums) -> Floats:

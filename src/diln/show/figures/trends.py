@@ -41,7 +41,7 @@ def trends(
 ) -> Sheet:
     """Shares of themes or topics over time, a panel for each, with a band in which they are in 19 of 20 cases.
 
-    Bars below a panel are the documents of each period; hollow ones have no share, for they are too few.
+    Bars below a panel are the documents of each period; hollow ones have no share.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def _panel(plot: Axes, found: Trends, series: Series, shade: str) -> None:
 
 
 def _documents(strip: Axes, found: Trends) -> None:
-    """The documents of each period as small bars: hollow where they are too few for a share."""
+    """The documents of each period as small bars: hollow where there is no share."""
     x, docs = np.arange(len(found.periods)), np.array(found.n_docs)
     shown = np.array([any(one.values[at] is not None for one in found.series) for at in x])
     for some, fill in ((shown, FAINT), (~shown & (docs > 0), "none")):

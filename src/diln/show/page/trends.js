@@ -86,7 +86,7 @@ export function createTrends(host, data, options = {}) {
 
   function note() {
     const bands = shown.some((series) => series.low && series.high) ? " Bands hold the share in 19 of 20 cases." : "";
-    return `${multiples() && shown.length > 1 ? "Each panel has its own scale." : "Shares of all words."}${bands} Small bars: number of documents, at most ${count(Math.max(...(trends.n_docs ?? [0])))}${thin() ? "; hollow ones are too few for a share" : ""}.${options.onSelect ? " Drag to choose a span of time." : ""}`;
+    return `${multiples() && shown.length > 1 ? "Each panel has its own scale." : "Shares of all words."}${bands} Small bars: number of documents, at most ${count(Math.max(...(trends.n_docs ?? [0])))}${thin() ? "; hollow ones have no share" : ""}.${options.onSelect ? " Drag to choose a span of time." : ""}`;
   }
 
   const thin = () => trends.n_docs?.some((docs, at) => docs > 0 && !shown.some((series) => seen(series, at)));
@@ -252,7 +252,7 @@ export function createTrends(host, data, options = {}) {
     const peak = Math.max(...(trends.n_docs ?? [1]), 1);
     const made = [];
     for (const one of all) {
-      const wide = Math.max(1, (n() > 1 ? one.x(1) - one.x(0) : 12) - 1);
+      const wide = clamp((n() > 1 ? one.x(1) - one.x(0) : 12) - 1, 1, 18);
       (trends.n_docs ?? []).forEach((docs, at) => {
         const height = (12 * docs) / peak;
         const full = shown.some((series) => seen(series, at));
@@ -266,8 +266,9 @@ export function createTrends(host, data, options = {}) {
       for (const [at, text, x] of named) {
         made.push(el("line", { x1: one.x(at), x2: one.x(at), y1: base + 12, y2: base + 16, stroke: "var(--none)" }));
         made.push(el("text", { x, y: base + 28, "text-anchor": "middle", "font-size": 11, fill: "var(--soft)" }, text));
-        if (named.length === n() && below() > FOOT && trends.n_docs) made.push(el("text", { x, y: base + 41, "text-anchor": "middle",
-          "font-size": 10, fill: "var(--soft)" }, count(trends.n_docs[at])));
+        if (named.length === n() && below() > FOOT && trends.n_docs) made.push(el("text",
+          { x, y: base + 41, "text-anchor": "middle", "font-size": 10, fill: "var(--soft)", class: "n-docs" },
+          count(trends.n_docs[at])));
       }
     }
     return el("g", {}, ...made);
@@ -291,7 +292,7 @@ export function createTrends(host, data, options = {}) {
 
   function words(series, at) {
     const docs = trends.n_docs ? `${count(trends.n_docs[at])} documents` : "";
-    const value = (one) => (seen(one, at) ? `${percent(one.values[at])}${here(one.low?.[at]) && here(one.high?.[at]) ? ` (${percent(Math.max(0, one.low[at]))} to ${percent(one.high[at])})` : ""}` : trends.n_docs?.[at] ? "no share: too few documents" : "no documents");
+    const value = (one) => (seen(one, at) ? `${percent(one.values[at])}${here(one.low?.[at]) && here(one.high?.[at]) ? ` (${percent(Math.max(0, one.low[at]))} to ${percent(one.high[at])})` : ""}` : trends.n_docs?.[at] ? "no share" : "no documents");
     return series >= 0 ? `${trends.periods[at]}: ${shown[series].label}\n${value(shown[series])}\n${docs}`
       : `${trends.periods[at]}\n${docs}`;
   }
