@@ -99,7 +99,7 @@ def test_a_period_has_a_share_from_the_least_number_of_documents_on():
     times = months(np.repeat([0, 1, 2], [9, 10, 11]))
     found = trends(columns(np.full(30, 0.2)), times, "topic", "month")
     assert [value is not None for value in found.series[0].values] == [False, True, True]
-    with pytest.raises(ValueError, match=r"no period has 12 documents, the most is 11; .*--min-documents"):
+    with pytest.raises(ValueError, match=r"no period has 12 documents, the most is 11; .* smaller --min-documents"):
         trends(columns(np.full(30, 0.2)), times, "topic", "month", 12)
     with pytest.raises(ValueError, match="min_documents is 0"):
         trends(columns(np.full(30, 0.2)), times, "topic", "month", 0)

@@ -119,12 +119,12 @@ class Groups(Record):
     def _rows(self, label: GroupLabel) -> list[Row]:
         """The differences of a label, as the command prints them; and what is no difference, where there is room."""
         more, less = self.differences(label.name)
-        rows = [self._row(cell) for cell in (*more[:LISTED], *less[:LISTED])]
-        others = [cell for cell in self.cells if cell.label_name == label.name and not cell.sure]
-        if len(self.cells) <= FEW:
-            rows += [self._row(cell) for cell in others]
-        rest = [f"and {len(some) - LISTED:,} {what}" for some, what in ((more, "higher"), (less, "lower"))
-                if len(some) > LISTED]  # fmt: skip
+        few = len(self.cells) <= FEW
+        most = len(self.cells) if few else LISTED
+        others = [cell for cell in self.cells if few and cell.label_name == label.name and not cell.sure]
+        rows = [self._row(cell) for cell in (*more[:most], *less[:most], *others)]
+        rest = [f"and {len(some) - most:,} {what}" for some, what in ((more, "higher"), (less, "lower"))
+                if len(some) > most]  # fmt: skip
         rows += [self._bare(", ".join(rest))] if rest else []
         rows = rows or [self._bare("no difference is more than chance")]
         return [

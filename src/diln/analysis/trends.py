@@ -362,8 +362,8 @@ def _nothing(found: Trends, of: str = "") -> str:
             "choose longer periods, or look at each label alone (--by-label)"
         )
     return (
-        f"no period has {found.min_documents:,} documents{of}, the most is {most:,}; choose longer periods "
-        f"(--granularity) or a smaller number (--min-documents)"
+        f"no period has {found.min_documents:,} documents{of}, the most is {most:,}; choose longer periods, or a "
+        "smaller --min-documents"
     )
 
 
