@@ -460,6 +460,7 @@ class Atlas:
         n_themes: NumberOfThemes = "auto",
         *,
         min_documents: int = MIN_DOCUMENTS,
+        n_labels: int | None = None,
     ) -> LabelTrends:
         """Topics or themes over time in the documents of each label, in the same periods.
 
@@ -475,9 +476,13 @@ class Atlas:
             Number of themes.
         min_documents : int
             Periods with fewer documents of a label have no share there.
+        n_labels : int, optional
+            Only this many labels, those with most documents.
         """
-        columns = self._columns(by, ids, n_themes)
-        return label_trends(columns, self._chosen.times, by, self._chosen.labels(), granularity, min_documents)
+        if n_labels is not None:
+            check_whole("n_labels", n_labels, 1, ", or None for all")
+        columns, labels = self._columns(by, ids, n_themes), self._chosen.labels()
+        return label_trends(columns, self._chosen.times, by, labels, granularity, min_documents, n_labels)
 
     def groups(
         self,

@@ -168,6 +168,8 @@ class LabelTrends(Record):
         The trends of each label. Those of a label without any period of enough documents have no share.
     n_undated, n_unlabelled : int
         Documents that are left out, because they have no date, or no label.
+    n_labels : int
+        Number of labels that there are.
     """
 
     by: str
@@ -177,6 +179,7 @@ class LabelTrends(Record):
     trends: tuple[Trends, ...]
     n_undated: int = 0
     n_unlabelled: int = 0
+    n_labels: int = 0
 
     def to_frame(self) -> Any:
         """A row for each label, topic or theme, and period: a pandas frame, or a polars frame if that is installed."""
@@ -193,7 +196,7 @@ class LabelTrends(Record):
     def _repr_html_(self) -> str:
         shown = [(label, found) for label, found in zip(self.labels, self.trends, strict=True) if has_shares(found)]
         parts = [table(found.as_rows(), label) for label, found in shown[:LISTED]]
-        rest = len(self.labels) - len(parts)
+        rest = self.n_labels - len(parts)
         return stacked(*parts, table([], note=f"and {rest:,} labels more; to_frame() has all") if rest else "")
 
 
@@ -231,14 +234,16 @@ def label_trends(
     labels: Labels,
     granularity: str = "auto",
     min_documents: int = MIN_DOCUMENTS,
+    n_labels: int | None = None,
 ) -> LabelTrends:
-    """Shares of topics or themes over time in the documents of each label."""
+    """Shares of topics or themes over time in the documents of each label, or of the largest labels."""
     check_whole("min_documents", min_documents, 1)
     x = columns.whole
     labelled = np.asarray(_checked(labels).within.sum(axis=0)) > 0
     periods = periods_of(times, (x > 0) & labelled, granularity)
     made = []
-    for label in range(len(labels.names)):
+    names = labels.names[:n_labels]
+    for label in range(len(names)):
         rows = labels.within[[label]].indices
         own = Columns(csr_array(columns.tokens[rows]), x[rows], columns.named, columns.left_out)
         made.append(_plain(own, periods._replace(of_doc=periods.of_doc[rows]), by, min_documents))
@@ -246,7 +251,8 @@ def label_trends(
         raise ValueError(_nothing(max(made, key=lambda one: max(one.n_docs)), " of one label"))
     undated = int((np.isnat(times) & (x > 0)).sum())
     unlabelled = int(((x > 0) & ~labelled).sum())
-    return LabelTrends(by, periods.granularity, periods.names, tuple(labels.names), tuple(made), undated, unlabelled)
+    every = len(labels.names)
+    return LabelTrends(by, periods.granularity, periods.names, tuple(names), tuple(made), undated, unlabelled, every)
 
 
 def enough(worth: NDArray[Any], min_documents: int) -> Which:

@@ -10,6 +10,7 @@ from diln.analysis.ratios import TINY, Sums, even_band, members, sums_of
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-9  # of a sum of weights
+AT_ONCE = 2_000_000  # sums that are in memory at a time
 
 
 class Standardised(NamedTuple):
@@ -35,18 +36,19 @@ def standardised(tokens: csr_array, x: Floats, left_out: Floats, strata: csr_arr
     """
     labelled = np.asarray(strata.sum(axis=0)) > 0
     x = np.where(labelled & (of_doc >= 0), x, 0.0)
+    known = csr_array(tokens * (x > 0)[:, np.newaxis])
+    every = sums_of(known, x, members(np.zeros(len(x), np.int64), 1)).raised(left_out)
     total = max(float(x.sum()), TINY)
-    every = sums_of(csr_array(tokens * (x > 0)[:, np.newaxis]), x, _one_group(len(x))).raised(left_out)
-    whole = _Parts(n_periods, tokens.shape[1])
-    for label in range(strata.shape[0]):
-        rows, part = strata[[label]].indices, strata[[label]].data
-        own = np.asarray(x[rows] * part)
-        if not own.any():
-            continue
-        y = csr_array(tokens[rows] * (part * (own > 0))[:, np.newaxis])
-        sums = sums_of(y, own, members(of_doc[rows], n_periods)).raised(left_out)
-        whole.add(sums, float(own.sum()) / total, _single_error(sums, every))
-    return whole.done(every, members(of_doc, n_periods) @ (x > 0).astype(float))
+    parts = _Parts(n_periods, tokens.shape[1])
+    step = max(1, AT_ONCE // max(1, n_periods * tokens.shape[1]))
+    for first in range(0, strata.shape[0], step):
+        some = strata[first : first + step]
+        docs, part = some.indices, some.data
+        of_label = np.repeat(np.arange(some.shape[0]), np.diff(some.indptr))
+        cell = np.where(of_doc[docs] >= 0, of_label * n_periods + of_doc[docs], -1)
+        y = csr_array(known[docs] * part[:, np.newaxis])
+        parts.add(sums_of(y, x[docs] * part, members(cell, some.shape[0] * n_periods)).raised(left_out), every, total)
+    return parts.done(every, members(of_doc, n_periods) @ (x > 0).astype(float))
 
 
 class _Parts:
@@ -56,39 +58,35 @@ class _Parts:
         self.share, self.squares, self.fourths = (np.zeros((n_periods, n_columns)) for _ in range(3))
         self.covered, self.spent = np.zeros(n_periods), np.zeros(n_periods)
 
-    def add(self, sums: Sums, weight: float, single: Floats) -> None:
-        """Count the documents of one more label."""
-        found, there = sums.ratios(), sums.x > 0
-        error = np.where(np.isfinite(found.error), found.error, single)
-        squares = (weight * error[there]) ** 2
-        degrees = np.maximum(sums.x**2 / np.maximum(sums.xx, TINY) - 1, 1)[there, np.newaxis]
-        self.share[there] += weight * found.share[there]
-        self.squares[there] += squares
-        self.fourths[there] += squares**2 / degrees
-        self.covered[there] += weight
-        self.spent[there] += weight**2 / sums.n_docs[there]
+    def add(self, sums: Sums, every: Sums, total: float) -> None:
+        """Count the documents of some more labels, each in all periods (n_labels * n_periods, ...)."""
+        cells = np.flatnonzero(sums.x > 0)
+        label, period = np.divmod(cells, len(self.covered))
+        found, of_label = sums.ratios(), sums.merged(len(self.covered))
+        weight = of_label.x[label] / total
+        single = np.where(np.isfinite(_single_error(of_label)), _single_error(of_label), _single_error(every))
+        error = np.where(np.isfinite(found.error[cells]), found.error[cells], np.nan_to_num(single)[label])
+        squares = (weight[:, np.newaxis] * error) ** 2
+        degrees = np.maximum(sums.x[cells] ** 2 / np.maximum(sums.xx[cells], TINY) - 1, 1)
+        np.add.at(self.share, period, weight[:, np.newaxis] * found.share[cells])
+        np.add.at(self.squares, period, squares)
+        np.add.at(self.fourths, period, squares**2 / degrees[:, np.newaxis])
+        np.add.at(self.covered, period, weight)
+        np.add.at(self.spent, period, weight**2 / sums.n_docs[cells])
 
     def done(self, every: Sums, n_docs: Floats) -> Standardised:
         """The means, with bands."""
+        covered = np.where(self.covered > 1 - ROUNDING, 1.0, self.covered)
         with np.errstate(divide="ignore", invalid="ignore"):
-            covered = np.where(self.covered > 0, self.covered, np.nan)[:, np.newaxis]
-            share, error = self.share / covered, np.sqrt(self.squares) / covered
+            whole = np.where(self.covered > 0, self.covered, np.nan)[:, np.newaxis]
+            share, error = self.share / whole, np.sqrt(self.squares) / whole
             degrees = np.maximum(np.nan_to_num(self.squares**2 / self.fourths, nan=1.0), 1)
             worth = np.where(self.covered > 0, self.covered**2 / self.spent, 0.0)
-        covered_all = np.where(self.covered > 1 - ROUNDING, 1.0, self.covered)
         overall = every.y / np.maximum(every.x, TINY)[:, np.newaxis]
         low, high = even_band(share, error, worth[:, np.newaxis], overall, degrees)
-        return Standardised(share, low, high, np.rint(n_docs).astype(np.int64), worth, covered_all)
+        return Standardised(share, low, high, np.rint(n_docs).astype(np.int64), worth, covered)
 
 
-def _single_error(sums: Sums, every: Sums) -> Floats:
-    """Error of a share of one document (n_columns,): as much as documents of its label differ, or else all do."""
-    for known in (sums.all(), every):
-        found = known.ratios().error[0] * known.x[0] / np.sqrt(known.xx[0])
-        if np.isfinite(found).all():
-            return np.asarray(found)
-    return np.zeros(every.y.shape[1])
-
-
-def _one_group(n_docs: int) -> csr_array:
-    return members(np.zeros(n_docs, np.int64), 1)
+def _single_error(sums: Sums) -> Floats:
+    """Error of a share of one document (n_groups, n_columns): as much as documents of its group differ."""
+    return np.asarray(sums.ratios().error * (sums.x / np.sqrt(np.maximum(sums.xx, TINY)))[:, np.newaxis])

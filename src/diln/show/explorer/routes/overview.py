@@ -1,6 +1,5 @@
 """What the model has found: topics, themes, the map, pairs, trends, labels and words."""
 
-from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
@@ -140,10 +139,9 @@ def router(desk: Desk) -> APIRouter:
     ) -> Json:
         if granularity == "auto":
             granularity = desk.granularity()
-        asked: dict[str, Any] = {"ids": ids_of(ids), "n_themes": n_themes(n_themes_), "min_documents": min_documents}
-        found = desk.atlas.trends_by_label(by, granularity, **asked)  # type: ignore[arg-type]
-        first = replace(found, labels=found.labels[:n], trends=found.trends[:n])
-        return said({**first.to_json(), "n_labels": len(found.labels)})
+        asked: dict[str, Any] = {"ids": ids_of(ids), "n_themes": n_themes(n_themes_)}
+        asked |= {"min_documents": min_documents, "n_labels": n}
+        return said(desk.atlas.trends_by_label(by, granularity, **asked))  # type: ignore[arg-type]
 
     @routes.get(
         "/groups",
