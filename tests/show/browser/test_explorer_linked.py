@@ -109,10 +109,11 @@ def test_a_label_is_followed(looking):
 def test_labels_are_held_constant_or_shown_alone(looking):
     page = looking("view=trends&granularity=quarter").page
     settle(page)
-    page.get_by_label("Labels").select_option("constant")
+    choice = page.locator("label.choice", has_text="Labels").locator("select")
+    choice.select_option("constant")
     until(page, "document.querySelector('.under').textContent.includes('the same mix of labels')")
     assert state(page)["mix"] == "constant"
-    page.get_by_label("Labels").select_option("each")
+    choice.select_option("each")
     page.wait_for_selector(".part-title")
     settle(page)
     titles = page.locator(".part-title").all_inner_texts()
@@ -131,6 +132,7 @@ def test_a_shift_of_labels_is_warned_of_with_what_to_do(browser):
         page.locator(".warning a").first.click()
         until(page, "new URLSearchParams(location.search).get('mix') === 'constant'")
         page.wait_for_selector(".warning", state="detached")
+        assert page.locator("label.choice", has_text="Labels").locator("select").input_value() == "constant"
         page.close()
 
 

@@ -59,9 +59,10 @@ function mixSwitch({ store }) {
 const mixOf = (state) => (state.label === null && MIXES.some(([key]) => key && key === state.mix) ? state.mix : "");
 
 function overTime(host, app) {
-  return frame(host, app, {
+  const mix = mixSwitch(app);
+  const drawn = frame(host, app, {
     title: "Over time",
-    controls: [bySwitch(app), periodSwitch(app), ...(app.book.has("labels") ? [mixSwitch(app)] : [])],
+    controls: [bySwitch(app), periodSwitch(app), ...(app.book.has("labels") ? [mix] : [])],
     key: (state) => [wanted(app, state), state.granularity, state.label, state.themes, mixOf(state)],
     load: async (state) => {
       const { by, ids, total } = wanted(app, state);
@@ -81,6 +82,13 @@ function overTime(host, app) {
     },
     note: ({ trends, total, mix }) => (mix === "each" ? alone(trends, total) : said(app, trends, total)),
   });
+  const update = (state, names) => {
+    const select = mix.querySelector("select");
+    select.value = mixOf(state); // a link or the way back may have chosen it, or a label that is selected
+    select.disabled = state.label !== null;
+    drawn.update(state, names);
+  };
+  return { ...drawn, update };
 }
 
 /** The trends of each label below each other, as one drawing. */
