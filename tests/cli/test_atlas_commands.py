@@ -237,6 +237,10 @@ def test_trends_of_changing_labels_are_warned_of_held_constant_and_shown_alone(c
         rows = list(csv.DictReader(file))
     assert {row["within"] for row in rows} == set(NAMES)
     assert sum(int(row["n_docs"]) for row in rows if row["theme"] == "0") == 120
+    options = ("--granularity", "quarter", "--min-documents", 5, "--standardise", "-q")
+    done = diln("plot", changing, "trends", "-o", tmp_path / "held.svg", *options)
+    assert done.code == 0, done.err
+    assert "labels held constant" in (tmp_path / "held.svg").read_text("utf-8")
     both = diln(*asked, "--by-label", "--standardise")
     assert both.code == 2
     assert "give one of --label, --by-label and --standardise" in both.err

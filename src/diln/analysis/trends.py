@@ -197,7 +197,9 @@ class LabelTrends(Record):
         shown = [(label, found) for label, found in zip(self.labels, self.trends, strict=True) if has_shares(found)]
         parts = [table(found.as_rows(), label) for label, found in shown[:LISTED]]
         rest = self.n_labels - len(parts)
-        return stacked(*parts, table([], note=f"and {rest:,} labels more; to_frame() has all") if rest else "")
+        more = f"; {rest:,} labels are not shown, to_frame() has all" if rest else ""
+        least = self.trends[0].min_documents
+        return stacked(*parts, table([], note=f"no share where a label has fewer than {least:,} documents{more}"))
 
 
 def trends(
