@@ -1,12 +1,14 @@
 """Trends of few documents, and trends that are of sources: when they are told, and what holds labels constant."""
 
+import tracemalloc
+
 import newsroom
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 from diln import Corpus
-from diln.analysis import Atlas
+from diln.analysis import Atlas, trends_standard
 from diln.analysis.labels import labels_of
 from diln.analysis.selection import Columns
 from diln.analysis.trends import label_trends, trends
@@ -79,6 +81,16 @@ def test_trends_of_each_label_alone_are_flat():
     assert {"within", "period", "theme", "share", "n_docs"} <= set(found.rows()[0])
 
 
+def test_labels_of_few_documents_have_no_trends_of_their_own():
+    labels = labels_of([*"abc"], np.repeat([0, 1, 2], [40, 12, 5]))
+    times = months(np.r_[np.tile([0, 1], 20), np.tile([0, 1], 6), np.zeros(5, int)])
+    found = label_trends(columns(np.full(57, 0.2)), times, "topic", labels, "month")
+    assert (found.labels, found.n_labels, len(found.trends)) == (("a",), 3, 1)
+    assert label_trends(columns(np.full(57, 0.2)), times, "topic", labels, "month", 5).labels == ("a", "b", "c")
+    with pytest.raises(ValueError, match="no label has 30 documents in a period, the most is 20; choose longer"):
+        label_trends(columns(np.full(57, 0.2)), times, "topic", labels, "month", 30)
+
+
 def test_a_period_of_one_document_has_no_share_and_is_nowhere_the_most():
     share = np.r_[np.full(40, 0.1), 0.9, np.linspace(0.1, 0.2, 40)]
     found = trends(columns(share), months(np.repeat([0, 1, 2], [40, 1, 40])), "topic", "month")
@@ -115,10 +127,42 @@ def test_labels_that_have_nothing_to_do_with_time_are_rarely_warned_of(sizes):
     for _ in range(200):
         rng.shuffle(label)
         within = labels_of(names, label).within
-        counts = tabulated(within, month, 20)
+        counts, _ = tabulated(within, names, month, 20)
         assert counts.sum() == len(label)
         warned += mix_of(names, counts, np.ones(20, bool), names[:0] + tuple(map(str, range(20)))) is not None
     assert warned <= 12, "about one in twenty at most"
+
+
+def test_many_small_labels_are_counted_as_one():
+    label, month = np.r_[np.repeat([0, 1], 300), np.arange(2, 102)], np.r_[np.tile([0, 1], 350)]
+    labels = labels_of([f"l{at}" for at in range(102)], label)
+    every, names = tabulated(labels.within, labels.names, month, 2)
+    assert (every.shape, names) == ((102, 2), tuple(labels.names))
+    some, names = tabulated(labels.within, labels.names, month, 2, most=10)
+    assert names == (*labels.names[:4], "98 small labels")
+    assert some[:4].tolist() == every[:4].tolist()
+    assert some[4].tolist() == every[4:].sum(axis=0).tolist()
+
+
+def test_a_label_for_each_document_takes_neither_memory_nor_time():
+    n_docs = 60_000
+    labels = labels_of([f"l{at}" for at in range(n_docs)], np.arange(n_docs))
+    days = (np.datetime64("2010-01-01") + np.arange(n_docs) % 3000).astype("datetime64[s]")
+    shown = columns(np.random.default_rng(8).random((n_docs, 20)))
+    tracemalloc.start()
+    assert trends(shown, days, "topic", "day", labels=labels).mix is None
+    with pytest.raises(ValueError, match="cannot be held constant"):
+        trends(shown, days, "topic", "day", labels=labels, standardise=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1e9
+
+
+def test_standardised_shares_are_the_same_for_labels_a_few_at_a_time(monkeypatch):
+    shown, times, labels, _ = planted(np.random.default_rng(9), 600)
+    whole = trends(shown, times, "theme", "month", labels=labels, standardise=True)
+    monkeypatch.setattr(trends_standard, "AT_ONCE", 1)
+    assert trends(shown, times, "theme", "month", labels=labels, standardise=True) == whole
 
 
 def test_a_slow_change_of_sources_is_warned_of():

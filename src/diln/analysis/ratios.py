@@ -74,11 +74,6 @@ class Sums:
         """The sums over all groups, of groups that have no document in common (1, ...)."""
         return Sums(*(getattr(self, one.name).sum(axis=0, keepdims=True) for one in fields(self)))
 
-    def merged(self, n: int) -> "Sums":
-        """The sums over each n groups in a row, of groups that have no document in common."""
-        every = (getattr(self, one.name) for one in fields(self))
-        return Sums(*(one.reshape(-1, n, *one.shape[1:]).sum(axis=1) for one in every))
-
     def raised(self, shares: Floats) -> "Sums":
         """The sums if every document had these shares (n_columns,) of its x more in y."""
         xx, x = self.xx[:, np.newaxis], self.x[:, np.newaxis]

@@ -163,9 +163,9 @@ class LabelTrends(Record):
     periods : tuple of str
         All periods from the first to the last.
     labels : tuple of str
-        The labels, those with most documents first.
+        The labels that have enough documents in some period, those with most documents first.
     trends : tuple of Trends
-        The trends of each label. Those of a label without any period of enough documents have no share.
+        The trends of each label.
     n_undated, n_unlabelled : int
         Documents that are left out, because they have no date, or no label.
     n_labels : int
@@ -194,8 +194,8 @@ class LabelTrends(Record):
         ]
 
     def _repr_html_(self) -> str:
-        shown = [(label, found) for label, found in zip(self.labels, self.trends, strict=True) if has_shares(found)]
-        parts = [table(found.as_rows(), label) for label, found in shown[:LISTED]]
+        shown = [*zip(self.labels, self.trends, strict=True)][:LISTED]
+        parts = [table(found.as_rows(), label) for label, found in shown]
         rest = self.n_labels - len(parts)
         more = f"; {rest:,} labels are not shown, to_frame() has all" if rest else ""
         least = self.trends[0].min_documents
@@ -243,18 +243,28 @@ def label_trends(
     x = columns.whole
     labelled = np.asarray(_checked(labels).within.sum(axis=0)) > 0
     periods = periods_of(times, (x > 0) & labelled, granularity)
-    made = []
-    names = labels.names[:n_labels]
-    for label in range(len(names)):
+    sizes = np.asarray(labels.within @ ((x > 0) & (periods.of_doc >= 0)), np.int64)
+    made, most = {}, 0
+    for label, name in enumerate(labels.names[:n_labels]):
+        if sizes[label] < min_documents:
+            continue
         rows = labels.within[[label]].indices
         own = Columns(csr_array(columns.tokens[rows]), x[rows], columns.named, columns.left_out)
-        made.append(_plain(own, periods._replace(of_doc=periods.of_doc[rows]), by, min_documents))
-    if not any(map(has_shares, made)):
-        raise ValueError(_nothing(max(made, key=lambda one: max(one.n_docs)), " of one label"))
+        found = _plain(own, periods._replace(of_doc=periods.of_doc[rows]), by, min_documents)
+        most = max(most, *found.n_docs)
+        if has_shares(found):
+            made[name] = found
+    if not made:
+        raise ValueError(
+            f"no label has {min_documents:,} documents in a period, the most is {max(most, 1):,}; choose longer "
+            "periods, or a smaller --min-documents"
+        )
     undated = int((np.isnat(times) & (x > 0)).sum())
     unlabelled = int(((x > 0) & ~labelled).sum())
-    every = len(labels.names)
-    return LabelTrends(by, periods.granularity, periods.names, tuple(names), tuple(made), undated, unlabelled, every)
+    return LabelTrends(
+        by, periods.granularity, periods.names, tuple(made), tuple(made.values()), undated, unlabelled,
+        len(labels.names),
+    )  # fmt: skip
 
 
 def enough(worth: NDArray[Any], min_documents: int) -> Which:
@@ -285,7 +295,8 @@ def _plain(
     shown = enough(found.n_docs, min_documents)
     mix = None
     if strata is not None and labels is not None:
-        mix = mix_of(tuple(labels.names), tabulated(strata, periods.of_doc, len(shown)), shown, periods.names)
+        counts, names = tabulated(strata, labels.names, periods.of_doc, len(shown))
+        mix = mix_of(names, counts, shown, periods.names)
     few = _few(periods.names, found.n_docs.tolist(), shown, min_documents)
     series = _series(columns, shown, found.share, low, high)
     return Trends(
@@ -295,8 +306,9 @@ def _plain(
 
 
 def _standardised(columns: Columns, periods: Periods, by: str, min_documents: int, strata: csr_array) -> Trends:
+    n_periods = len(periods.names)
     found = standardised(
-        columns.tokens, columns.whole, columns.left_out, strata, periods.of_doc, len(periods.names)
+        columns.tokens, columns.whole, columns.left_out, strata, periods.of_doc, n_periods, COVERED
     )  # fmt: skip
     dense, whole = enough(found.worth, min_documents), found.covered >= COVERED
     shown = dense & whole
@@ -362,7 +374,7 @@ def listed(parts: Sequence[str]) -> str:
     return ", ".join(parts[:LISTED]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
-def _nothing(found: Trends, of: str = "") -> str:
+def _nothing(found: Trends) -> str:
     most = max(found.n_docs)
     if found.standardised and found.covered is not None and max(found.covered) < COVERED:
         return (
@@ -370,7 +382,7 @@ def _nothing(found: Trends, of: str = "") -> str:
             "choose longer periods, or look at each label alone (--by-label)"
         )
     return (
-        f"no period has {found.min_documents:,} documents{of}, the most is {most:,}; choose longer periods, or a "
+        f"no period has {found.min_documents:,} documents, the most is {most:,}; choose longer periods, or a "
         "smaller --min-documents"
     )
 

@@ -1,5 +1,6 @@
 """Whether the mix of labels changes over time: if it does, a trend may be one of sources and not of what they say."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from diln.analysis.records import Record
 
 Floats = NDArray[np.float64]
 CHANCE = 0.05  # of a warning where labels have nothing to do with time
+CELLS = 4_000_000  # of labels and periods that are counted
 NOTABLE = 0.1  # share of a period's documents that have another label than in all, beyond what chance gives
 
 
@@ -118,11 +120,19 @@ def _chance(own: Floats, share: Floats, n: Floats, rest: Floats) -> Floats:
     return np.asarray(gammaincc(free**2 / variance, squares * free / variance))
 
 
-def tabulated(within: csr_array, of_doc: NDArray[np.int64], n_periods: int) -> Floats:
-    """Count documents of each label in each period (n_labels, n_periods); ``within`` is (n_labels, n_docs)."""
-    rows = np.repeat(np.arange(within.shape[0]), np.diff(within.indptr))
+def tabulated(
+    within: csr_array, labels: Sequence[str], of_doc: NDArray[np.int64], n_periods: int, most: int = CELLS
+) -> tuple[Floats, tuple[str, ...]]:
+    """Count documents of each label in each period (n_labels, n_periods); ``within`` is (n_labels, n_docs).
+
+    Labels are sorted by size; where there would be more cells than ``most``, the small labels are one.
+    """
+    n_labels = min(len(labels), max(2, most // n_periods))
+    cut = n_labels < len(labels)
+    rows = np.minimum(np.repeat(np.arange(within.shape[0]), np.diff(within.indptr)), n_labels - 1)
     places = of_doc[within.indices]
     known = places >= 0
     where = rows[known] * n_periods + places[known]
-    found = np.bincount(where, weights=within.data[known], minlength=within.shape[0] * n_periods)
-    return np.asarray(found, np.float64).reshape(within.shape[0], n_periods)
+    found = np.bincount(where, weights=within.data[known], minlength=n_labels * n_periods)
+    names = (*labels[: n_labels - 1], f"{len(labels) - n_labels + 1:,} small labels") if cut else tuple(labels)
+    return np.asarray(found, np.float64).reshape(n_labels, n_periods), names

@@ -1,5 +1,7 @@
 """Shares over time with the mix of labels held constant: direct standardisation."""
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +12,7 @@ from diln.analysis.ratios import TINY, Sums, even_band, members, sums_of
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-9  # of a sum of weights
-AT_ONCE = 2_000_000  # sums that are in memory at a time
+AT_ONCE = 2_000_000  # sums that are in memory at a time, or about so many
 
 
 class Standardised(NamedTuple):
@@ -25,12 +27,13 @@ class Standardised(NamedTuple):
 
 
 def standardised(tokens: csr_array, x: Floats, left_out: Floats, strata: csr_array, of_doc: NDArray[np.int64],
-                 n_periods: int) -> Standardised:  # fmt: skip
+                 n_periods: int, least: float) -> Standardised:  # fmt: skip
     """Return shares as they would be if every period had the mix of labels of the whole.
 
     In each period a topic's share is taken within each label, and the mean over labels is weighted by the label's share
     of all words. Where a period lacks a label, the others' weights are raised to sum to 1; ``covered`` says by how
-    much. Where the mix is the same in all periods, this is the plain share.
+    much, and where it is below ``least`` there is no share. Where the mix is the same in all periods, this is the plain
+    share.
 
     ``strata`` (n_labels, n_docs) has what of a document is of a label: 1, or less if it has several.
     """
@@ -38,17 +41,44 @@ def standardised(tokens: csr_array, x: Floats, left_out: Floats, strata: csr_arr
     x = np.where(labelled & (of_doc >= 0), x, 0.0)
     known = csr_array(tokens * (x > 0)[:, np.newaxis])
     every = sums_of(known, x, members(np.zeros(len(x), np.int64), 1)).raised(left_out)
-    total = max(float(x.sum()), TINY)
+    label, docs, part = np.repeat(np.arange(strata.shape[0]), np.diff(strata.indptr)), strata.indices, strata.data
+    words = np.bincount(label, x[docs] * part, strata.shape[0]) / max(float(x.sum()), TINY)
+    cell = label * n_periods + of_doc[docs]  # a label in a period
+    cells = np.unique(cell[x[docs] > 0])
+    covered = np.bincount(cells % n_periods, words[cells // n_periods], n_periods)
     parts = _Parts(n_periods, tokens.shape[1])
-    step = max(1, AT_ONCE // max(1, n_periods * tokens.shape[1]))
-    for first in range(0, strata.shape[0], step):
-        some = strata[first : first + step]
-        docs, part = some.indices, some.data
-        of_label = np.repeat(np.arange(some.shape[0]), np.diff(some.indptr))
-        cell = np.where(of_doc[docs] >= 0, of_label * n_periods + of_doc[docs], -1)
-        y = csr_array(known[docs] * part[:, np.newaxis])
-        parts.add(sums_of(y, x[docs] * part, members(cell, some.shape[0] * n_periods)).raised(left_out), every, total)
-    return parts.done(every, members(of_doc, n_periods) @ (x > 0).astype(float))
+    whole = covered >= least
+    some = np.flatnonzero((x[docs] > 0) & whole[of_doc[docs]])
+    for at in _chunks(label[some], cell[some], AT_ONCE // max(1, tokens.shape[1])):
+        rows = some[at]
+        own, place = np.unique(cell[rows], return_inverse=True)
+        labels, of_label = np.unique(label[rows], return_inverse=True)
+        y, size = csr_array(known[docs[rows]] * part[rows][:, np.newaxis]), x[docs[rows]] * part[rows]
+        sums, single = (
+            sums_of(y, size, members(groups, n)).raised(left_out)
+            for groups, n in ((place, len(own)), (of_label, len(labels)))
+        )
+        parts.add(
+            sums,
+            own % n_periods,
+            words[own // n_periods],
+            _single(single, every)[np.searchsorted(labels, own // n_periods)],
+        )
+    return parts.done(
+        every, np.where(covered > 1 - ROUNDING, 1.0, covered), members(of_doc, n_periods) @ (x > 0).astype(float)
+    )
+
+
+def _chunks(label: NDArray[np.int64], cell: NDArray[np.int64], most: int) -> Iterator[slice]:
+    """Slices of what is sorted by label, which have whole labels, and not many more cells than this."""
+    if not len(label):
+        return
+    firsts = np.flatnonzero(np.diff(label, prepend=-1))
+    sizes = np.array([len(np.unique(one)) for one in np.split(cell, firsts[1:])])
+    of_chunk = (np.cumsum(sizes) - 1) // max(most, 1)
+    starts = firsts[np.flatnonzero(np.diff(of_chunk, prepend=-1))]
+    for first, last in pairwise([*starts.tolist(), len(label)]):
+        yield slice(first, last)
 
 
 class _Parts:
@@ -58,25 +88,20 @@ class _Parts:
         self.share, self.squares, self.fourths = (np.zeros((n_periods, n_columns)) for _ in range(3))
         self.covered, self.spent = np.zeros(n_periods), np.zeros(n_periods)
 
-    def add(self, sums: Sums, every: Sums, total: float) -> None:
-        """Count the documents of some more labels, each in all periods (n_labels * n_periods, ...)."""
-        cells = np.flatnonzero(sums.x > 0)
-        label, period = np.divmod(cells, len(self.covered))
-        found, of_label = sums.ratios(), sums.merged(len(self.covered))
-        weight = of_label.x[label] / total
-        single = np.where(np.isfinite(_single_error(of_label)), _single_error(of_label), _single_error(every))
-        error = np.where(np.isfinite(found.error[cells]), found.error[cells], np.nan_to_num(single)[label])
+    def add(self, sums: Sums, period: NDArray[np.int64], weight: Floats, single: Floats) -> None:
+        """Count some more labels in periods, each with its weight and the error of one document of it."""
+        found = sums.ratios()
+        error = np.where(np.isfinite(found.error), found.error, single)
         squares = (weight[:, np.newaxis] * error) ** 2
-        degrees = np.maximum(sums.x[cells] ** 2 / np.maximum(sums.xx[cells], TINY) - 1, 1)
-        np.add.at(self.share, period, weight[:, np.newaxis] * found.share[cells])
+        degrees = np.maximum(sums.x**2 / np.maximum(sums.xx, TINY) - 1, 1)
+        np.add.at(self.share, period, weight[:, np.newaxis] * found.share)
         np.add.at(self.squares, period, squares)
         np.add.at(self.fourths, period, squares**2 / degrees[:, np.newaxis])
         np.add.at(self.covered, period, weight)
-        np.add.at(self.spent, period, weight**2 / sums.n_docs[cells])
+        np.add.at(self.spent, period, weight**2 / sums.n_docs)
 
-    def done(self, every: Sums, n_docs: Floats) -> Standardised:
+    def done(self, every: Sums, covered: Floats, n_docs: Floats) -> Standardised:
         """The means, with bands."""
-        covered = np.where(self.covered > 1 - ROUNDING, 1.0, self.covered)
         with np.errstate(divide="ignore", invalid="ignore"):
             whole = np.where(self.covered > 0, self.covered, np.nan)[:, np.newaxis]
             share, error = self.share / whole, np.sqrt(self.squares) / whole
@@ -87,6 +112,9 @@ class _Parts:
         return Standardised(share, low, high, np.rint(n_docs).astype(np.int64), worth, covered)
 
 
-def _single_error(sums: Sums) -> Floats:
-    """Error of a share of one document (n_groups, n_columns): as much as documents of its group differ."""
-    return np.asarray(sums.ratios().error * (sums.x / np.sqrt(np.maximum(sums.xx, TINY)))[:, np.newaxis])
+def _single(labels: Sums, every: Sums) -> Floats:
+    """Error of a share of one document (n_labels, n_columns): as much as documents of its label differ, or else all."""
+    errors = [
+        sums.ratios().error * (sums.x / np.sqrt(np.maximum(sums.xx, TINY)))[:, np.newaxis] for sums in (labels, every)
+    ]
+    return np.nan_to_num(np.where(np.isfinite(errors[0]), *errors))

@@ -172,11 +172,8 @@ def _show_trends(found: "Trends", most: int | None, label: str | None) -> None:
 
 
 def _show_by_label(found: "LabelTrends", most: int | None) -> None:
-    from diln.analysis.trends import has_shares
-
-    every = [(label, one) for label, one in zip(found.labels, found.trends, strict=True) if has_shares(one)]
-    shown = every[:LABELS]
-    cut = f", {len(shown):,} of {len(found.labels):,} labels" if len(shown) < len(found.labels) else ""
+    shown = [*zip(found.labels, found.trends, strict=True)][:LABELS]
+    cut = f", {len(shown):,} of {found.n_labels:,} labels" if len(shown) < found.n_labels else ""
     OUT.print(f"[bold]{found.by}s over time by label[/] ({_span(found)}{cut})")
     table = _lines(found.trends[0])
     for at, (label, one) in enumerate(shown):
@@ -185,10 +182,9 @@ def _show_by_label(found: "LabelTrends", most: int | None) -> None:
         table.add_row("", f"[bold]{escape(_cut(label, OUT.width // 2))}[/]")
         _add(table, one, most)
     OUT.print(table)
-    few = len(found.labels) - len(every)
-    left = [f"{few:,} labels have too few documents in each period."] if few else []
-    least = found.trends[0].min_documents
-    _say_left(found, [f"No bar where a label has fewer than {least:,} documents.", *left])
+    few, least = found.n_labels - len(found.labels), found.trends[0].min_documents
+    left = f"; {few:,} label{'s have' if few > 1 else ' has'} as many in no period" if few else ""
+    _say_left(found, [f"No bar where a label has fewer than {least:,} documents{left}."])
 
 
 def _span(found: "Trends | LabelTrends") -> str:

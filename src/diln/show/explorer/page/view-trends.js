@@ -94,7 +94,7 @@ function overTime(host, app) {
 /** The trends of each label below each other, as one drawing. */
 function stacked(host, app, found, options) {
   const { topics, themes } = app.book;
-  const shown = found.labels.map((label, at) => [label, found.trends[at]]).filter(([, one]) => hasShares(one));
+  const shown = found.labels.map((label, at) => [label, found.trends[at]]);
   const parts = shown.map(([label, trends], at) => {
     const inner = h("div", {});
     host.append(h("h3", { class: "part-title" }, label), inner);
@@ -110,10 +110,8 @@ function stacked(host, app, found, options) {
   };
 }
 
-const hasShares = (trends) => trends.series.some((one) => one.values.some((value) => value !== null));
-
 function alone(found, total) {
-  const drawn = found.trends.filter(hasShares).length;
+  const drawn = found.trends.length;
   const cut = drawn < found.n_labels ? `Showing ${drawn} of ${many(found.n_labels, "label")}, those with most documents. ` : "";
   const shown = found.trends[0]?.series.length ?? 0;
   const least = found.trends[0]?.min_documents;
