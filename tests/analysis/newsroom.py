@@ -49,6 +49,15 @@ def paper(n_docs: int = 160) -> Corpus:
 
 
 @cache
+def uneven() -> Atlas:
+    """The same newspaper with a document of another year, and so a period of one document."""
+    texts, labels, dates = articles(160)
+    dates[-1] = "2021-01-11"
+    corpus = Corpus.from_texts(texts, labels=labels, dates=dates, min_df=1, max_df=1.0)
+    return Atlas(editor(), corpus)
+
+
+@cache
 def editor(n_chains: int = 1) -> DILN:
     return DILN(12, n_dims=2, max_iter=40, random_state=0, inference=Sampling(n_chains=n_chains)).fit(paper())
 

@@ -5,10 +5,11 @@ from html.parser import HTMLParser
 
 import handmade
 import newsroom
+import numpy as np
 import pytest
 
 from diln.analysis import Atlas, correlated_pairs, largest_topics
-from diln.analysis.html import MOST, Bar, percent, table
+from diln.analysis.html import MOST, Bar, lift_range, percent, shown_chance, shown_lift, table
 
 
 class Read(HTMLParser):
@@ -48,6 +49,9 @@ SHOWN = {
     "words": lambda: newsroom.atlas().words(0),
     "document": lambda: newsroom.atlas().document(3),
     "groups": lambda: newsroom.atlas().groups(),
+    "trends": lambda: newsroom.atlas().trends("theme", "quarter"),
+    "standardised trends": lambda: newsroom.atlas().trends("theme", "quarter", standardise=True),
+    "trends by label": lambda: newsroom.atlas().trends_by_label("theme", "quarter"),
     "largest topics": lambda: largest_topics(newsroom.editor()),
     "correlated pairs": lambda: correlated_pairs(newsroom.editor()),
 }
@@ -81,6 +85,52 @@ def test_pairs_have_the_labels_of_their_topics():
         one for pair in (*plain.positive, *plain.negative) for one in (pair.first, pair.second)
     }
     assert plain == correlated_pairs(newsroom.editor(), 3)
+
+
+def test_trends_are_curves_with_their_ends_and_documents():
+    found = newsroom.uneven().trends("theme", "quarter")
+    page = found._repr_html_()
+    cells = Read(page).cells
+    n = len(found.periods)
+    rows = [cells[at : at + 6] for at in range(0, len(cells), 6)]
+    assert rows[0][1:] == ["documents", "", "1", str(max(found.n_docs)), found.periods[np.argmax(found.n_docs)]]
+    for row, series in zip(rows[1:], found.series, strict=True):
+        values = [value for value in series.values if value is not None]
+        at = series.values.index(max(values))
+        told = [str(series.id), series.label, "", percent(min(values)), percent(max(values)), found.periods[at]]
+        assert row == told
+    assert page.count("<svg") == len(rows)
+    assert page.count("<rect") == n + (n - 1) * len(found.series), "no bar for the period of one document"
+    assert "<b>Warning:</b> The mix of labels changes over time" in page
+    assert "standardise=True" in page
+    assert "No share where there are fewer than 10 documents: 2021-Q1 (1)." in page
+
+
+def test_groups_are_shares_lifts_and_marks_of_what_is_sure():
+    found = newsroom.atlas().groups("theme")
+    page = found._repr_html_()
+    cells = Read(page).cells
+    assert "nan" not in page
+    for cell in found.cells:
+        if not cell.sure:
+            continue
+        mark = "▲" if cell.lift > 1 else "▼"
+        row = [f"{cell.id}  {cell.name}", percent(cell.share), mark, shown_lift(cell.lift),
+               lift_range(cell.low, cell.high), shown_chance(cell.p)]  # fmt: skip
+        assert any(cells[at : at + 6] == row for at in range(len(cells)))
+    marks = page.count("▲") + page.count("▼")
+    assert marks == sum(cell.sure for cell in found.cells)
+    assert f"{marks} of {len(found.cells)} differences are more than chance" in page
+
+
+def test_many_groups_are_those_that_the_command_shows():
+    found = newsroom.atlas().groups("topic")
+    many = replace(found, cells=found.cells * 9)  # more than are all shown
+    page = Read(many._repr_html_())
+    more, less = many.differences(many.labels[0].name)
+    assert f"{more[0].id}  {more[0].name}" in page.cells
+    assert f"and {len(more) - 3:,} higher, and {len(less) - 3:,} lower" in page.cells
+    assert not any(cell == "" for cell in page.cells[4::8][:6]), "only sure ones"
 
 
 def test_words_that_look_like_html_stay_words():

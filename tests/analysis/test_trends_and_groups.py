@@ -10,7 +10,8 @@ from diln.analysis import Atlas
 from diln.analysis.groups import groups
 from diln.analysis.labels import labels_of
 from diln.analysis.selection import Columns
-from diln.analysis.trends import period_name, period_numbers, trends
+from diln.analysis.trends import trends
+from diln.analysis.trends_periods import period_name, period_numbers
 
 
 def columns(shares, tokens=None):
@@ -25,14 +26,15 @@ def times(*dates):
 
 
 def test_a_share_is_of_tokens_so_long_documents_count_more():
-    found = trends(columns([0.5, 0.1], [300, 100]), times("2020-01-02", "2020-01-30"), "topic", "month")
+    found = trends(columns([0.5, 0.1], [300, 100]), times("2020-01-02", "2020-01-30"), "topic", "month", 1)
     assert found.periods == ("2020-01",)
     assert found.series[0].values[0] == pytest.approx((150 + 10) / 400)
     assert found.series[0].low[0] < 0.4 < found.series[0].high[0]
 
 
 def test_periods_without_documents_are_gaps():
-    found = trends(columns([0.5, 0.1, 0.2]), times("2020-01-02", "2020-04-30", "2020-04-01"), "topic", "month")
+    dates = times("2020-01-02", "2020-04-30", "2020-04-01")
+    found = trends(columns([0.5, 0.1, 0.2]), dates, "topic", "month", 1)
     assert found.periods == ("2020-01", "2020-02", "2020-03", "2020-04")
     assert found.n_docs == (1, 0, 0, 2)
     assert found.series[0].values[1:3] == (None, None)
@@ -41,7 +43,7 @@ def test_periods_without_documents_are_gaps():
 
 
 def test_documents_without_dates_or_tokens_are_left_out_and_counted():
-    found = trends(columns([0.5, 0.1, 0.2], [10, 10, 0]), times("2020", "", "2021"), "topic", "year")
+    found = trends(columns([0.5, 0.1, 0.2], [10, 10, 0]), times("2020", "", "2021"), "topic", "year", 1)
     assert (found.n_docs, found.n_undated) == ((1,), 1)
     with pytest.raises(ValueError, match="none of these documents has a date"):
         trends(columns([0.5]), times(""), "topic")
@@ -62,7 +64,7 @@ def test_periods_have_the_names_that_people_use(granularity, date, name):
 def test_auto_takes_the_shortest_periods_with_enough_documents():
     def chosen(n_docs, n_days):
         days = np.datetime64("2015-01-01") + np.arange(n_docs) * n_days // n_docs
-        return trends(columns(np.full(n_docs, 0.1)), days.astype("datetime64[s]"), "topic").granularity
+        return trends(columns(np.full(n_docs, 0.1)), days.astype("datetime64[s]"), "topic", min_documents=1).granularity
 
     assert chosen(3000, 50) == "day"
     assert chosen(300, 50) == "week"

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from commands import THEMES, diln, in_its_own_process
 
+from diln.analysis.html import percent
 from diln.cli.console import OUT
 
 NAMES = ("fruit", "cars", "music", "politics")
@@ -19,10 +20,22 @@ NAMES = ("fruit", "cars", "music", "politics")
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     """A model of documents with dates and labels, and their corpus."""
-    folder, rng = tmp_path_factory.mktemp("library"), np.random.default_rng(0)
+    return fitted(tmp_path_factory.mktemp("library"), lambda number: number % 4 if number < 60 else number % 3)
+
+
+@pytest.fixture(scope="module")
+def changing(tmp_path_factory):
+    """A model of documents whose labels go from the first two to the last two in the course of a year."""
+    folder = fitted(tmp_path_factory.mktemp("changing"), lambda number: number % 2 + 2 * (number * 7 % 120 < number))
+    return folder / "model"
+
+
+def fitted(folder, place):
+    """A model of 120 documents, and their corpus; each is of the theme and the label in this place."""
+    rng = np.random.default_rng(0)
     with (folder / "articles.jsonl").open("w", encoding="utf-8") as file:
         for number in range(120):
-            at = number % 4 if number < 60 else number % 3
+            at = place(number)
             words = " ".join(rng.choice(THEMES[at].split(), 25)) + " " + " ".join(rng.choice(THEMES[3 - at].split(), 5))
             record = {
                 "id": f"doc-{number}",
@@ -169,6 +182,68 @@ def test_trends_are_shown_and_written(model, tmp_path):
     assert [series["id"] for series in alone["series"]] == [one]
     assert sum(alone["n_docs"]) < 120
     assert "there is no label 'x'" in diln("trends", model, "--label", "x").err
+
+
+def test_bars_and_columns_of_trends_are_of_the_same_periods(model):
+    shown = diln("trends", model, "--granularity", "month", "--label", "politics", "--min-documents", 2)
+    assert shown.code == 0, shown.err
+    found = diln("trends", model, "--granularity", "month", "--label", "politics", "--min-documents", 2, "--json").json
+    lines = shown.out.splitlines()
+    bars = re.search("[▁-█][ ▁-█]*", lines[2])[0]
+    assert "documents" in lines[2]
+    for line, series in zip(lines[3:], found["series"], strict=False):
+        known = [value for value in series["values"] if value is not None]
+        assert [value is not None for value in series["values"]] == [n >= 2 for n in found["n_docs"]]
+        start = lines[2].index(bars)
+        row = line[start : start + len(found["periods"])]
+        assert [bar != " " for bar in row] == [value is not None for value in series["values"]]
+        at = series["values"].index(max(known))
+        assert row[at] == "█"
+        assert line.split()[-3:] == [percent(min(known)), percent(max(known)), found["periods"][at]]
+    each = ", ".join(f"{period} {n}" for period, n in zip(found["periods"], found["n_docs"], strict=True) if n)
+    assert f"documents: {each}" in shown.out
+    done = diln("trends", model, "--granularity", "day", "--min-documents", 11)
+    assert done.code == 2
+    assert "no period has 11 documents, the most is 10; choose longer periods, or a smaller --min-documents" in done.err
+
+
+def test_trends_of_changing_labels_are_warned_of_held_constant_and_shown_alone(changing, tmp_path):
+    asked = ("trends", changing, "--granularity", "quarter", "--min-documents", 5)
+    plain = diln(*asked)
+    assert plain.code == 0, plain.err
+    assert "warning: The mix of labels changes over time" in plain.err
+    assert "--standardise holds the mix constant, --by-label shows each label alone" in plain.err
+    assert diln(*asked, "-q").err == ""
+    found = diln(*asked, "--json").json
+    assert found["mix"]["sentence"] in " ".join(plain.err.split())
+    held = diln(*asked, "--standardise", "--json")
+    assert held.err == ""
+    assert held.json["standardised"]
+    spans = [np.ptp([value for value in one["values"] if value is not None]) for one in found["series"]]
+    constant = [np.ptp([value for value in one["values"] if value is not None]) for one in held.json["series"]]
+    assert max(constant) < 0.5 * max(spans)
+    assert "labels held constant" in diln(*asked, "--standardise").out
+    alone = diln(*asked, "--by-label")
+    assert alone.code == 0, alone.err
+    for name in NAMES:
+        assert f"\n       {name} " in alone.out
+    assert alone.out.count(" documents ") >= len(NAMES)
+    found = diln(*asked, "--by-label", "--json").json
+    assert found["labels"] == [name for name in found["labels"] if name in NAMES]
+    assert len(found["trends"]) == len(NAMES)
+    done = diln(*asked, "--by-label", "-o", tmp_path / "within.csv")
+    assert done.code == 0, done.err
+    with (tmp_path / "within.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["within"] for row in rows} == set(NAMES)
+    assert sum(int(row["n_docs"]) for row in rows if row["theme"] == "0") == 120
+    options = ("--granularity", "quarter", "--min-documents", 5, "--standardise", "-q")
+    done = diln("plot", changing, "trends", "-o", tmp_path / "held.svg", *options)
+    assert done.code == 0, done.err
+    assert "labels held constant" in (tmp_path / "held.svg").read_text("utf-8")
+    both = diln(*asked, "--by-label", "--standardise")
+    assert both.code == 2
+    assert "give one of --label, --by-label and --standardise" in both.err
 
 
 def test_groups_are_shown_and_written(model, tmp_path):

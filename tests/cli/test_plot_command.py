@@ -50,7 +50,9 @@ def test_all_kinds_are_listed_with_their_options(model):
         assert kind.shows in line
     told = diln("plot", "--list", "--json").json["kinds"]
     assert list(told) == list(KINDS)
-    assert told["trends"]["options"] == ["--top", "--topics", "--themes", "--by", "--granularity", "--label"]
+    assert told["trends"]["options"] == [
+        "--top", "--topics", "--themes", "--by", "--granularity", "--label", "--standardise", "--min-documents",
+    ]  # fmt: skip
 
 
 def test_every_option_of_a_figure_has_a_flag():

@@ -63,6 +63,9 @@ def made_up(n_topics: int, *, hostile: bool = False, dates: bool = True, labels:
             "n_docs": [10] * 12,
             "series": series,
             "n_undated": 3,
+            "min_documents": 10,
+            "notes": [],
+            "mix": None,
         }
 
     def groups(by: str, items: list[dict[str, Any]]) -> dict[str, Any]:
@@ -92,6 +95,7 @@ def made_up(n_topics: int, *, hostile: bool = False, dates: bool = True, labels:
         "documents": None, "theme_documents": [topics[0]["typical"]] * n_themes, "topics": topics,
         "theme_trends": trends("theme", themes) if dates else None,
         "topic_trends": trends("topic", topics) if dates else None,
+        "held_trends": None,
         "theme_groups": groups("theme", themes) if labels else None,
         "topic_groups": groups("topic", topics) if labels else None,
         "method": ["A paragraph."], "sure": ["Another."], "settings": [["Model", "DILN"]], "cite": ["Cite this."],

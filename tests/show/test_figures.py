@@ -252,11 +252,34 @@ def test_a_model_without_a_history_is_told_apart():
 
 def test_themes_over_time_have_a_panel_each_and_topics_too():
     atlas = newsroom.atlas()
-    assert len(drawn("trends", atlas, themes=2).axes) == 2
+    panels = lambda figure: [axes for axes in figure.axes if axes.lines]  # noqa: E731
+    assert len(panels(drawn("trends", atlas, themes=2))) == 2
     ids = [topic.id for topic in atlas.topics()][:3]
-    assert len(drawn("trends", atlas, by="topic", topics=ids).axes) == 3
+    assert len(panels(drawn("trends", atlas, by="topic", topics=ids))) == 3
     one = drawn("trends", atlas, by="topic", top=1, granularity="year")
     assert "in 1 year" in told(one)
+
+
+def test_documents_of_each_period_are_below_the_panels_and_hollow_where_there_is_no_share():
+    atlas = newsroom.uneven()
+    figure = drawn("trends", atlas, themes=2, granularity="quarter")
+    panel, strip = figure.axes[:2]
+    line = panel.lines[0].get_ydata()
+    assert np.isnan(line).tolist() == [False] * 4 + [True]  # of one document
+    heights = [bar.get_height() for bar in strip.patches]
+    hollow = [bar.get_x() + 0.4 for bar in strip.patches if bar.get_facecolor()[3] == 0]
+    assert hollow == [4]
+    found = atlas.trends("theme", "quarter")
+    assert max(heights) == max(found.n_docs)
+    labels = [label.get_text() for label in strip.get_xticklabels()]
+    assert labels == [f"{period}\n{n}" for period, n in zip(found.periods, found.n_docs, strict=True)]
+    assert_whole(figure)
+    told_below = told(figure)
+    assert "No share where there are fewer than 10 documents: 2021-Q1 (1)" in told_below
+    assert "The mix of labels changes over time" in told_below
+    constant = drawn("trends", atlas, themes=2, granularity="quarter", standardise=True)
+    assert "labels held constant" in told(constant)
+    assert "The mix of labels" not in told(constant)
 
 
 def test_sure_differences_between_labels_are_filled():
@@ -284,7 +307,7 @@ def test_many_labels_and_periods_are_cut_and_told():
         labels=[f"label number {at % 50} with a rather long name" for at in range(n_docs)], min_df=1, max_df=1.0,
     )  # fmt: skip
     atlas = Atlas(LDA(2, max_iter=3, random_state=0).fit(corpus), corpus)
-    weeks = drawn("trends", atlas, by="topic", granularity="week")
+    weeks = drawn("trends", atlas, by="topic", granularity="week", min_documents=1)
     assert_whole(weeks)
     assert "520 documents in 520 weeks" in told(weeks)
     labels = drawn("labels", atlas, by="topic")

@@ -4,6 +4,7 @@ import json
 import re
 from html.parser import HTMLParser
 
+import newsroom
 import numpy as np
 import pytest
 from report_content import HOSTILE, made_up
@@ -11,6 +12,7 @@ from report_content import HOSTILE, made_up
 import diln
 from diln import Corpus
 from diln.analysis import Atlas
+from diln.analysis.html import percent
 from diln.errors import DilnError
 from diln.show.report import write_report
 from diln.show.report.documents import named
@@ -169,8 +171,7 @@ def test_lines_are_broken_where_there_is_no_document():
     assert drawn.count("<polyline") == 2 and "nan" not in drawn
     assert sparkline([None] * 4, [None] * 4, [None] * 4).count("polyline") == 0
     assert sparkline(list(np.linspace(0, 1, 4000)), [0.0] * 4000, [1.0] * 4000).count(",") < 300
-    assert peak([0.9, 0.2, 0.3, None], [1, 20, 30, 0]) == 2
-    assert peak([0.9, 0.2], [1, 1]) == 0
+    assert peak([None, 0.2, 0.3, None, 0.3]) == 2
 
 
 def test_periods_are_longer_where_they_would_make_no_line():
@@ -182,6 +183,26 @@ def test_periods_are_longer_where_they_would_make_no_line():
     model = diln.LDA(2, max_iter=3, random_state=0).fit(corpus)
     found = gather(Atlas(model, corpus), Wanted("x"))["topic_trends"]
     assert found["granularity"] == "year" and len(found["periods"]) == 10
+
+
+def test_documents_of_each_period_and_a_change_of_sources_are_told(tmp_path):
+    one = newsroom.uneven()
+    found = one.trends("theme", "quarter")
+    write_report(one, tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert found.warning in text
+    assert "The picture can show all themes with the mix of labels held constant." in text
+    assert "No share where there are fewer than 10 documents: 2021-Q1 (1)." in text
+    table = re.search(r'<table class="trend-table">(.*?)</table>', text, re.DOTALL)[1]
+    rows = [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL) for row in re.findall(r"<tr.*?</tr>", table)]
+    most = max(found.n_docs)
+    assert rows[1][2:] == [f"{found.n_docs[0]}", "1", f"{most} in {found.periods[found.n_docs.index(most)]}"]
+    for row, series in zip(rows[2:], found.series, strict=True):
+        values = [value for value in series.values if value is not None]
+        at = series.values.index(max(values))
+        assert row[2:] == [percent(values[0]), percent(values[-1]), f"{percent(max(values))} in {found.periods[at]}"]
+    data = json.loads(re.search(r'id="report-data"[^>]*>(.*?)</script>', text, re.DOTALL)[1])
+    assert data["held_trends"]["standardised"]
 
 
 def test_a_matrix_is_a_picture_of_its_size():

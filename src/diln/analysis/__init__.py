@@ -30,17 +30,18 @@ if TYPE_CHECKING:
     from diln.analysis.themes import Theme, Themes, Tree
     from diln.analysis.topic_infos import TopicInfo
     from diln.analysis.topic_map import MapPoint, TopicMap
-    from diln.analysis.trends import Series, Trends
+    from diln.analysis.trends import LabelTrends, Series, Trends
+    from diln.analysis.trends_mix import Mix
     from diln.analysis.typical import Typical
     from diln.analysis.words import Word, WordTopic
 
 __all__ = [
     "Atlas", "Change", "Completed", "CorrelationAgreement", "Correlations", "Difference", "DocumentInfo",
-    "DocumentTopics", "Edits", "GroupCell", "GroupLabel", "Groups", "Index", "Listing", "MapPoint", "Match",
-    "Matching", "ModelDiff", "Neighbour", "Pair", "PairChange", "PairMatrix", "Quality", "Reading", "Records",
-    "Repeat", "Series", "Stability", "Summary", "Theme", "ThemeLabel", "Themes", "Together", "Token", "Topic",
-    "TopicChange", "TopicInfo", "TopicMap", "TopicQuality", "TopicShare", "TrainedOn", "Tree", "Trends", "Typical",
-    "Word", "WordTopic", "compare_completions", "compare_correlations", "complete", "correlated_pairs",
+    "DocumentTopics", "Edits", "GroupCell", "GroupLabel", "Groups", "Index", "LabelTrends", "Listing", "MapPoint",
+    "Match", "Matching", "Mix", "ModelDiff", "Neighbour", "Pair", "PairChange", "PairMatrix", "Quality", "Reading",
+    "Records", "Repeat", "Series", "Stability", "Summary", "Theme", "ThemeLabel", "Themes", "Together", "Token",
+    "Topic", "TopicChange", "TopicInfo", "TopicMap", "TopicQuality", "TopicShare", "TrainedOn", "Tree", "Trends",
+    "Typical", "Word", "WordTopic", "compare_completions", "compare_correlations", "complete", "correlated_pairs",
     "count_together", "diff", "diversity", "document_topics", "effective_topics", "exclusivity", "in_use",
     "largest_topics", "match_topics", "npmi", "qualities", "quality", "stability", "topic_documents", "trained_on",
     "umass",
@@ -48,6 +49,7 @@ __all__ = [
 
 _HOMES = {
     "Atlas": "diln.analysis.atlas",
+    "Mix": "diln.analysis.trends_mix",
     "ModelDiff": "diln.analysis.changes",
     "PairChange": "diln.analysis.changes",
     "TopicChange": "diln.analysis.changes",
@@ -57,6 +59,7 @@ _HOMES = {
     "GroupLabel": "diln.analysis.groups",
     "Groups": "diln.analysis.groups",
     "Index": "diln.analysis.index",
+    "LabelTrends": "diln.analysis.trends",
     "Listing": "diln.analysis.listing",
     "MapPoint": "diln.analysis.topic_map",
     "Neighbour": "diln.analysis.listing",

@@ -30,7 +30,7 @@ from diln.analysis.theme_labels import named_themes
 from diln.analysis.themes import Grouping, Themes
 from diln.analysis.topic_infos import LEAST, TopicInfo, TopicWords, topic_info
 from diln.analysis.topic_map import TopicMap, topic_map
-from diln.analysis.trends import Trends, trends
+from diln.analysis.trends import MIN_DOCUMENTS, LabelTrends, Trends, label_trends, trends
 from diln.analysis.typical import Typical
 from diln.analysis.words import RELEVANCE, Word, WordTopic, word_topics, words_of
 from diln.corpus import Corpus
@@ -411,6 +411,9 @@ class Atlas:
         ids: Sequence[int] | None = None,
         label: str | None = None,
         n_themes: NumberOfThemes = "auto",
+        *,
+        min_documents: int = MIN_DOCUMENTS,
+        standardise: bool = False,
     ) -> Trends:
         """Topics or themes over time: their shares of the tokens in every period.
 
@@ -427,11 +430,59 @@ class Atlas:
             Only documents with this label.
         n_themes : int or "auto"
             Number of themes.
+        min_documents : int
+            Periods with fewer documents have no share.
+        standardise : bool
+            Whether to hold the mix of labels constant. In each period a share is then taken within each label, and the
+            mean over labels is weighted by the label's share of all words that have a date and a label. Where a period
+            lacks labels, the others count more (``covered`` of the result); where it lacks labels with more than a
+            tenth of the words, it has no share. Nor has it one if it tells less than ``min_documents`` documents would
+            that all count alike. A document with several labels is of each with an equal part of its words.
+
+        See Also
+        --------
+        trends_by_label : The trends of each label alone.
         """
+        if label is not None and standardise:
+            raise ValueError("give a label or standardise=True, not both: one label has no mix to hold constant")
         columns = self._columns(by, ids, n_themes)
         if label is not None:
             columns = self._chosen.columns_of_label(columns, label)
-        return trends(columns, self._chosen.times, by, granularity)
+        labels = None if label is not None else self._chosen.labels()
+        mixed = labels if labels is not None and labels.names else None
+        return trends(columns, self._chosen.times, by, granularity, min_documents, mixed, standardise=standardise)
+
+    def trends_by_label(
+        self,
+        by: By = "topic",
+        granularity: str = "auto",
+        ids: Sequence[int] | None = None,
+        n_themes: NumberOfThemes = "auto",
+        *,
+        min_documents: int = MIN_DOCUMENTS,
+        n_labels: int | None = None,
+    ) -> LabelTrends:
+        """Topics or themes over time in the documents of each label, in the same periods.
+
+        Parameters
+        ----------
+        by : {"topic", "theme"}
+            Whether topics or themes are counted; both as shares of all tokens.
+        granularity : {"auto", "year", "quarter", "month", "week", "day"}
+            How long a period is; "auto" as in ``trends``.
+        ids : sequence of int, optional
+            Numbers of topics or themes. Default: all that are shown.
+        n_themes : int or "auto"
+            Number of themes.
+        min_documents : int
+            Periods with fewer documents of a label have no share there.
+        n_labels : int, optional
+            Only this many labels, those with most documents.
+        """
+        if n_labels is not None:
+            check_whole("n_labels", n_labels, 1, ", or None for all")
+        columns, labels = self._columns(by, ids, n_themes), self._chosen.labels()
+        return label_trends(columns, self._chosen.times, by, labels, granularity, min_documents, n_labels)
 
     def groups(
         self,

@@ -101,13 +101,19 @@ class Sums:
         is empty, a group has one document more, of average length and with the share that all documents have.
         """
         found, overall = self.ratios(), every.y / np.maximum(every.x, TINY)[:, np.newaxis]
-        mean, total = every.x / np.maximum(every.n_docs, 1), self.x[:, np.newaxis]
-        share = np.clip((self.y + overall * mean) / (total + mean), TINY, 1 - EPSILON)
-        error = np.hypot(found.error * total, overall * mean) / (total + mean)
-        degrees = np.maximum(self.x**2 / np.maximum(self.xx, TINY) - 1, 1)
-        reach = stdtrit(degrees, (1 + LEVEL) / 2)[:, np.newaxis] * error / (share * (1 - share))
-        low, high = expit(logit(share) - reach), expit(logit(share) + reach)
-        return np.minimum(low, found.share), np.maximum(high, found.share)
+        mean = every.x / np.maximum(every.n_docs, 1)
+        docs = self.x[:, np.newaxis] / np.maximum(mean, TINY)[:, np.newaxis]
+        degrees = np.maximum(self.x**2 / np.maximum(self.xx, TINY) - 1, 1)[:, np.newaxis]
+        return even_band(found.share, found.error, docs, overall, degrees)
+
+
+def even_band(share: Floats, error: Floats, docs: Floats, overall: Floats, degrees: Floats) -> tuple[Floats, Floats]:
+    """A band that is even for log(share / (1 - share)), with one document more that has the share of all documents."""
+    middle = np.clip((share * docs + overall) / (docs + 1), TINY, 1 - EPSILON)
+    spread = np.hypot(error * docs, overall) / (docs + 1)
+    reach = stdtrit(degrees, (1 + LEVEL) / 2) * spread / (middle * (1 - middle))
+    low, high = expit(logit(middle) - reach), expit(logit(middle) + reach)
+    return np.minimum(low, share), np.maximum(high, share)
 
 
 def sums_of(y: csr_array, x: Floats, groups: csr_array) -> Sums:

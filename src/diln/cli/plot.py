@@ -30,6 +30,7 @@ NO_MATPLOTLIB = "figures need matplotlib; install it with: pip install 'diln[plo
 FLAGS = {  # options of figures, and the flags that set them
     "top": "--top", "topics": "--topics", "themes": "--themes", "by": "--by", "granularity": "--granularity",
     "label": "--label", "document": "--document", "other": "--other", "n_words": "--words", "unsure": "--all",
+    "standardise": "--standardise", "min_documents": "--min-documents",
 }  # fmt: skip
 
 
@@ -132,6 +133,22 @@ def plot_command(  # a parameter for each option
     label: Annotated[
         str | None, typer.Option("--label", help="Only documents with this label.", rich_help_panel=SHOWN)
     ] = None,
+    standardise: Annotated[
+        bool,
+        typer.Option(
+            "--standardise", help="Hold the mix of labels constant, as diln trends does.", rich_help_panel=SHOWN
+        ),
+    ] = False,
+    min_documents: Annotated[
+        int | None,
+        typer.Option(
+            "--min-documents",
+            min=1,
+            help="Show no share of periods with fewer documents.",
+            show_default="10",
+            rich_help_panel=SHOWN,
+        ),
+    ] = None,
     document: Annotated[
         str | None,
         typer.Option(
@@ -179,6 +196,7 @@ def plot_command(  # a parameter for each option
     given = {
         "top": top, "topics": topics, "themes": themes, "by": by, "n_words": words, "granularity": granularity,
         "label": label, "document": document, "other": other, "unsure": unsure or None,
+        "standardise": standardise or None, "min_documents": min_documents,
     }  # fmt: skip
     options = _options(kind, kinds[kind], {name: value for name, value in given.items() if value is not None})
     with told_of_interrupts("nothing was written"), ProgressLine("reading", quiet=quiet or json) as watch:

@@ -1,6 +1,5 @@
 """Models and topics as several commands print them."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -22,7 +21,6 @@ BAR_WIDTH = 12
 WORDS = 10  # of a topic, by default
 BESIDE = 29  # characters that the columns before a topic's words take
 FOUND = 7  # those of the column that says in how many chains a topic was found
-LEAST_LIFT, MOST_LIFT = 0.01, 999  # that are shown as they are
 SPARKS = "▁▂▃▄▅▆▇█"
 
 
@@ -77,21 +75,16 @@ def _gap(words: Sequence[str]) -> str:
 
 def shown_lift(lift: float) -> str:
     """A lift as in 3.2x or 0.31x."""
-    return f"{_times(lift)}x"
+    from diln.analysis import html  # with the analysis, which has been there since there was a lift
+
+    return html.shown_lift(lift)
 
 
 def lift_range(low: float | None, high: float | None) -> str:
     """Where a lift is, as in 1.9 to 5.4x."""
-    known = low is not None and high is not None and high < math.inf
-    return f"{_times(low)} to {_times(high)}x" if known else "unknown"
+    from diln.analysis import html
 
-
-def _times(lift: float | None) -> str:
-    if lift is None or lift > MOST_LIFT:
-        return f">{MOST_LIFT}"
-    if lift < LEAST_LIFT:
-        return f"<{LEAST_LIFT}"
-    return f"{lift:.2f}" if lift < 0.995 else f"{lift:.1f}" if lift < 9.95 else f"{lift:.0f}"
+    return html.lift_range(low, high)
 
 
 def topic_json(topic: "Topic") -> dict[str, Any]:

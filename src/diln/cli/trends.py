@@ -3,7 +3,8 @@
 import sys
 from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.cells import cell_len, set_cell_size
@@ -11,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from diln.cli.answers import in_parts
-from diln.cli.console import OUT, say_json
+from diln.cli.console import OUT, complain, say_json
 from diln.cli.opening import CorpusOption, ThemesOption, open_atlas
 from diln.cli.options import FileOption, ForExcelOption, JobsOption, JsonOption, ModelArg, QuietOption
 from diln.cli.table_files import check_target, write_table
@@ -19,7 +20,7 @@ from diln.cli.table_formats import Column, FileContent
 from diln.cli.tables import SPARKS, fit_line, lift_range, say_written, shown_lift
 
 if TYPE_CHECKING:
-    from diln.analysis import GroupCell, Groups, Series, Trends
+    from diln.analysis import GroupCell, Groups, LabelTrends, Trends
 
 app = typer.Typer()
 
@@ -27,7 +28,9 @@ TOP = 20  # topics that are shown by default
 WIDEST = 60  # characters of a curve
 NARROWEST = 12
 LEAST_ROOM = 16  # characters of a label
-LISTED = 3  # topics or themes that a label has more of, and less of
+LABELS = 12  # whose trends are shown
+NAMED = 16  # periods whose documents are told in numbers
+ADVICE = "--standardise holds the mix constant, --by-label shows each label alone."
 
 
 class By(Enum):
@@ -58,13 +61,27 @@ TopOption = Annotated[
 ]
 
 
-@app.command("trends", epilog="Examples:\n\ndiln trends model\n\ndiln trends model --by topic -o trends.csv")
-def trends_command(
+@app.command(
+    "trends",
+    epilog="Examples:\n\ndiln trends model\n\ndiln trends model --by topic -o trends.csv\n\n"
+    "diln trends model --standardise",
+)
+def trends_command(  # a parameter for each option
     model: ModelArg,
     by: ByOption = By.theme,
     topic: TopicOption = None,
     granularity: Annotated[Granularity, typer.Option("--granularity", help="How long a period is.")] = Granularity.auto,
     label: Annotated[str | None, typer.Option("--label", help="Only documents with this label.")] = None,
+    by_label: Annotated[bool, typer.Option("--by-label", help="Show the trends of each label alone.")] = False,
+    standardise: Annotated[
+        bool, typer.Option("--standardise", help="Hold the mix of labels constant; see above.")
+    ] = False,
+    min_documents: Annotated[
+        int | None,
+        typer.Option(
+            "--min-documents", min=1, help="Show no share of periods with fewer documents.", show_default="10"
+        ),
+    ] = None,
     themes: ThemesOption = None,
     top: TopOption = None,
     corpus: CorpusOption = None,
@@ -78,23 +95,56 @@ def trends_command(
 
     Shares are of all words of a period's documents. A file has the share of each in each
     period, with a band that holds it in about 19 of 20 cases, over documents such as these.
+
+    Where documents have labels, such as their sources, a change of their mix looks like a change of
+    themes. A warning says so: in a period at least a tenth more of the documents have another label
+    than by chance. --by-label shows each label alone. --standardise holds the mix constant: in each
+    period a share is taken within each label, and the mean over labels is weighted by the label's
+    share of all words. Where labels are missing from a period, the others count more; where these
+    have less than nine tenths of all words, the period has no share.
     """
+    if sum([label is not None, by_label, standardise]) > 1:
+        raise typer.BadParameter("give one of --label, --by-label and --standardise")
     if output is not None:
         check_target(output, directories=[model])
     atlas = open_atlas(model, corpus, jobs, quiet=quiet or json)
     kind = "topic" if topic else by.value
-    found = atlas.trends(kind, granularity.value, topic or None, label, themes or "auto")  # type: ignore[arg-type]
+    asked: dict[str, Any] = {"n_themes": themes or "auto"}
+    if min_documents is not None:
+        asked["min_documents"] = min_documents
+    most = None if topic or kind == "theme" else top or TOP
+    if by_label:
+        within = atlas.trends_by_label(kind, granularity.value, topic or None, **asked)  # type: ignore[arg-type]
+        _tell_trends(within, within.trends[0], within_table(within), output, model, for_excel=for_excel, json=json)
+        if output is None and not json:
+            _show_by_label(within, most)
+        return
+    found = atlas.trends(kind, granularity.value, topic or None, label, standardise=standardise, **asked)  # type: ignore[arg-type]
+    if found.mix is not None and not quiet:
+        complain("warning", f"{found.warning} {ADVICE}")
+    _tell_trends(found, found, trends_table(found), output, model, for_excel=for_excel, json=json)
+    if output is None and not json:
+        _show_trends(found, most, label)
+
+
+def _tell_trends(
+    answer: "Trends | LabelTrends",
+    found: "Trends",
+    content: FileContent,
+    output: Path | None,
+    model: Path,
+    *,
+    for_excel: bool,
+    json: bool,
+) -> None:
+    """Write a file, or print the answer for machines, if one of these is wanted."""
     if output is not None:
-        written = write_table(output, *trends_table(found), for_excel=for_excel)
-        numbers = {"periods": len(found.periods), "granularity": found.granularity, "undated": found.n_undated}
-        say_written(
-            output, written, numbers, {"periods": f"{len(found.periods):,}", "each": found.granularity}, json=json
-        )
-        return
-    if json:
-        say_json({"directory": str(model), **found.to_json()})
-        return
-    _show_trends(found, found.series if topic or kind == "theme" else found.series[: top or TOP], label)
+        written = write_table(output, *content, for_excel=for_excel)
+        numbers = {"periods": len(found.periods), "granularity": found.granularity, "undated": answer.n_undated}
+        told = {"periods": f"{len(found.periods):,}", "each": found.granularity, "note": " ".join(found.notes)}
+        say_written(output, written, numbers, told, json=json)
+    elif json:
+        say_json({"directory": str(model), **answer.to_json()})
 
 
 def trends_table(found: "Trends") -> FileContent:
@@ -104,49 +154,97 @@ def trends_table(found: "Trends") -> FileContent:
     return columns, in_parts(tuple(row.values()) for row in found.rows())
 
 
-def _show_trends(found: "Trends", series: Sequence["Series"], label: str | None) -> None:
+def within_table(found: "LabelTrends") -> FileContent:
+    """A row for each label, topic or theme, and period."""
+    columns, _ = trends_table(found.trends[0])
+    return [Column("within", "text"), *columns], in_parts(tuple(row.values()) for row in found.rows())
+
+
+def _show_trends(found: "Trends", most: int | None, label: str | None) -> None:
     of = "" if label is None else f" in documents of {label}"
-    shown = "" if len(series) == len(found.series) else f", the {len(series):,} largest of {len(found.series):,}"
+    shown = "" if most is None or most >= len(found.series) else f", the {most:,} largest of {len(found.series):,}"
+    constant = ", labels held constant" if found.standardised else ""
+    OUT.print(f"[bold]{found.by}s over time[/]{escape(of)} ({_span(found)}{constant}{shown})")
+    table = _lines(found)
+    _add(table, found, most)
+    OUT.print(table)
+    _say_left(found, found.notes)
+
+
+def _show_by_label(found: "LabelTrends", most: int | None) -> None:
+    shown = [*zip(found.labels, found.trends, strict=True)][:LABELS]
+    cut = f", {len(shown):,} of {found.n_labels:,} labels" if len(shown) < found.n_labels else ""
+    OUT.print(f"[bold]{found.by}s over time by label[/] ({_span(found)}{cut})")
+    table = _lines(found.trends[0])
+    for at, (label, one) in enumerate(shown):
+        if at:
+            table.add_row()
+        table.add_row("", f"[bold]{escape(_cut(label, OUT.width // 2))}[/]")
+        _add(table, one, most)
+    OUT.print(table)
+    few, least = found.n_labels - len(found.labels), found.trends[0].min_documents
+    left = f"; {few:,} label{'s have' if few > 1 else ' has'} as many in no period" if few else ""
+    _say_left(found, [f"No bar where a label has fewer than {least:,} documents{left}."])
+
+
+def _span(found: "Trends | LabelTrends") -> str:
     several = len(found.periods) > 1
     span = f"{found.periods[0]} to {found.periods[-1]}" if several else found.periods[0]
-    OUT.print(f"[bold]{found.by}s over time[/]{escape(of)} ({span}, by {found.granularity}{shown})")
-    width = max(NARROWEST, min(WIDEST, len(found.periods), OUT.width // 3))
-    room = max(OUT.width - width - 40, LEAST_ROOM)
+    return f"{span}, by {found.granularity}"
+
+
+def _lines(found: "Trends") -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in (found.by, "label", "", "least", "most", "when"):
         table.add_column(name, justify="left" if name in ("label", "", "when") else "right", no_wrap=True)
-    for one in series:
-        least, when = _ends(one)
+    return table
+
+
+def _add(table: Table, found: "Trends", most: int | None) -> None:
+    """A row for the documents, and one for each topic or theme: of periods with enough documents only."""
+    from diln.analysis.html import percent
+
+    width = max(NARROWEST, min(WIDEST, len(found.periods), OUT.width // 3))
+    room = max(OUT.width - width - 40, LEAST_ROOM)
+    fewest, largest = min(found.n_docs), max(found.n_docs)
+    counts = curve([n or None for n in found.n_docs], width)
+    when = found.periods[found.n_docs.index(largest)]
+    table.add_row("", "documents", counts, f"{fewest:,}", f"{largest:,}", when, style="dim")
+    for one in found.series[:most]:
+        ends = [percent(one.values[at] or 0.0) for at in one.ends] if one.known else ["", ""]
         table.add_row(
-            f"[bold]{one.id}[/]", escape(_cut(one.label, room)), f"[cyan]{curve(one.values, width)}[/]",
-            f"{one.values[least]:.1%}", f"{one.values[when]:.1%}", found.periods[when],
+            f"[bold]{one.id}[/]", escape(_cut(one.label, room)), f"[cyan]{curve(one.values, width)}[/]", *ends,
+            found.periods[one.ends[1]] if one.known else "",
         )  # fmt: skip
-    OUT.print(table)
-    docs = sum(found.n_docs)
-    left = f"; {found.n_undated:,} without a date {'is' if found.n_undated == 1 else 'are'} left out"
-    undated = left if found.n_undated else ""
-    OUT.print(f"\n[dim]shares of the words of {docs:,} documents{undated}; -o FILE.csv has every period, with bands[/]")
 
 
-def _ends(series: "Series") -> tuple[int, int]:
-    """The periods in which a share is surely least and most: those of few documents say little."""
-    high, low = ([value for value in one if value is not None] for one in (series.high, series.low))
-    if high and low:
-        return series.high.index(min(high)), series.low.index(max(low))
-    known = [value for value in series.values if value is not None]
-    return series.values.index(min(known)), series.values.index(max(known))
+def _say_left(found: "Trends | LabelTrends", notes: Sequence[str]) -> None:
+    """How many documents there are in each period, and which are left out."""
+    docs = [sum(one) for one in zip(*(part.n_docs for part in getattr(found, "trends", [found])), strict=True)]
+    OUT.print()
+    if len(docs) <= NAMED:
+        each = ", ".join(f"{period} {n:,}" for period, n in zip(found.periods, docs, strict=True) if n)
+        OUT.print(f"[dim]documents: {each}[/]")
+    for note in notes:
+        OUT.print(f"[dim]{escape(note)}[/]")
+    left = [
+        f"; {n:,} without {what} {'is' if n == 1 else 'are'} left out"
+        for n, what in ((found.n_undated, "a date"), (found.n_unlabelled, "a label"))
+        if n
+    ]
+    OUT.print(
+        f"[dim]shares of the words of {sum(docs):,} documents{''.join(left)}; "
+        "-o FILE.csv has every period, with bands[/]"
+    )
 
 
 def curve(values: Sequence[float | None], width: int) -> str:
     """Values as a row of bars from 0 on, several at a time where there are too many; nothing where there are none."""
-    known = [value for value in values if value is not None]
-    step = max(len(values) / width, 1.0)
-    parts = [
-        values[int(at * step) : max(int((at + 1) * step), int(at * step) + 1)] for at in range(int(len(values) / step))
-    ]
-    means = [[value for value in part if value is not None] for part in parts]
-    most = max(known, default=0) or 1.0
-    return "".join(SPARKS[round(sum(one) / len(one) / most * (len(SPARKS) - 1))] if one else " " for one in means)
+    from diln.analysis.html import thinned
+
+    shown = thinned(values, width)
+    most = max((value for value in shown if value is not None), default=0) or 1.0
+    return "".join(" " if value is None else SPARKS[round(value / most * (len(SPARKS) - 1))] for value in shown)
 
 
 def _cut(text: str, room: int) -> str:
@@ -189,12 +287,8 @@ def groups_command(
     atlas = open_atlas(model, corpus, jobs, quiet=quiet or json)
     kind = "topic" if topic else by.value
     found = atlas.groups(kind, topic or None, themes or "auto", None if separator == "none" else separator)  # type: ignore[arg-type]
-    if kind == "topic":
-        names = {one: atlas.label(one) for one in dict.fromkeys(cell.id for cell in found.cells)}
-    else:
-        names = {theme.id: theme.label for theme in atlas.themes(themes or "auto").themes}
     if output is not None:
-        written = write_table(output, *groups_table(found, names), for_excel=for_excel)
+        written = write_table(output, *groups_table(found), for_excel=for_excel)
         sure = sum(cell.sure for cell in found.cells)
         told = {"labels": f"{len(found.labels):,}", "sure": f"{sure:,} of {len(found.cells):,} differences"}
         say_written(output, written, {"labels": len(found.labels), "sure": sure}, told, json=json)
@@ -202,23 +296,23 @@ def groups_command(
     if json:
         say_json({"directory": str(model), **found.to_json()})
         return
-    _show_groups(found, names, top or TOP)
+    _show_groups(found, top or TOP)
 
 
-def groups_table(found: "Groups", names: dict[int, str]) -> FileContent:
+def groups_table(found: "Groups") -> FileContent:
     """A row for each topic or theme and label."""
     columns = [Column("label", "text"), Column("n_docs", "whole"), Column(found.by, "whole"), Column("name", "text")]
     columns += [Column(name, "number") for name in ("share", "lift", "low", "high", "p")] + [Column("sure", "flag")]
     sizes = {label.name: label.n_docs for label in found.labels}
     rows = (
-        (one.label_name, sizes[one.label_name], one.id, names[one.id], one.share, one.lift, one.low, one.high, one.p,
+        (one.label_name, sizes[one.label_name], one.id, one.name, one.share, one.lift, one.low, one.high, one.p,
          one.sure)
         for one in found.cells
     )  # fmt: skip
     return columns, in_parts(rows)
 
 
-def _show_groups(found: "Groups", names: dict[int, str], top: int) -> None:
+def _show_groups(found: "Groups", top: int) -> None:
     shown = found.labels[:top]
     cut = f", the {len(shown):,} largest of {len(found.labels):,}" if len(shown) < len(found.labels) else ""
     OUT.print(f"[bold]{found.by}s by label[/] ({len(found.labels):,} labels{cut})")
@@ -228,24 +322,21 @@ def _show_groups(found: "Groups", names: dict[int, str], top: int) -> None:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("", ratio=1, no_wrap=True)
     for label in shown:
-        sure = [cell for cell in found.cells if cell.label_name == label.name and cell.sure]
-        more = sorted((cell for cell in sure if cell.lift > 1), key=lambda cell: -cell.low)
-        less = sorted((cell for cell in sure if cell.lift < 1), key=lambda cell: cell.high)
-        rows = [*_rows(more, names, "green", "higher"), *_rows(less, names, "red", "lower")]
+        more, less = found.differences(label.name)
+        rows = [*_rows(more, "green", "higher"), *_rows(less, "red", "lower")]
         for at, row in enumerate(rows or [("", "", "", "", "[dim]no difference is more than chance[/]")]):
             table.add_row(*((escape(label.name), f"{label.n_docs:,}") if at == 0 else ("", "")), *row)
     OUT.print(fit_line(table, OUT))
-    sure_of = sum(cell.sure for cell in found.cells)
-    left = f"; {found.n_unlabelled:,} documents without a label are left out" if found.n_unlabelled else ""
-    OUT.print(
-        f"\n[dim]{sure_of:,} of {len(found.cells):,} differences are more than chance{left}; -o FILE.csv has all[/]"
-    )
+    OUT.print(f"\n[dim]{found.told}; -o FILE.csv has all[/]")
 
 
-def _rows(cells: Sequence["GroupCell"], names: dict[int, str], style: str, what: str) -> list[tuple[str, ...]]:
+def _rows(cells: Sequence["GroupCell"], style: str, what: str) -> list[tuple[str, ...]]:
+    from diln.analysis.groups import LISTED
+    from diln.analysis.html import shown_chance
+
     rows: list[tuple[str, ...]] = [
         (f"[{style}]{shown_lift(cell.lift)}[/]", lift_range(cell.low, min(cell.high, sys.float_info.max)),
-         "<.001" if cell.p < 0.001 else f"{cell.p:.3f}"[1:], f"[dim]{cell.id}[/]", escape(names[cell.id]))
+         shown_chance(cell.p), f"[dim]{cell.id}[/]", escape(cell.name))
         for cell in cells[:LISTED]
     ]  # fmt: skip
     rest = len(cells) - LISTED

@@ -1,6 +1,7 @@
 """What is chosen in one place holds everywhere, and in the address."""
 
-from explorers import settle, state, until
+import newsroom
+from explorers import DESKTOP, served, settle, state, until
 
 
 def test_a_topic_chosen_in_the_list_is_followed_by_every_view(looking):
@@ -103,6 +104,36 @@ def test_a_label_is_followed(looking):
     page.locator("[data-view=documents]").click()
     settle(page)
     assert all(label in text for text in page.locator(".results .doc-about").all_inner_texts())
+
+
+def test_labels_are_held_constant_or_shown_alone(looking):
+    page = looking("view=trends&granularity=quarter").page
+    settle(page)
+    choice = page.locator("label.choice", has_text="Labels").locator("select")
+    choice.select_option("constant")
+    until(page, "document.querySelector('.under').textContent.includes('the same mix of labels')")
+    assert state(page)["mix"] == "constant"
+    choice.select_option("each")
+    page.wait_for_selector(".part-title")
+    settle(page)
+    titles = page.locator(".part-title").all_inner_texts()
+    assert len(titles) > 1
+    assert page.locator(".drawing").first.locator(".view-stage").count() == len(titles)
+    page.get_by_role("button", name="As a table").first.click()
+    assert page.locator(".twin table").count() == len(titles)
+
+
+def test_a_shift_of_labels_is_warned_of_with_what_to_do(browser):
+    with served(newsroom.uneven()) as explorer:
+        page = browser.new_page(viewport=DESKTOP)
+        page.goto(f"{explorer.address}?view=trends&by=theme&granularity=quarter")
+        page.wait_for_selector(".warning")
+        assert "The mix of labels changes over time" in page.locator(".warning").inner_text()
+        page.locator(".warning a").first.click()
+        until(page, "new URLSearchParams(location.search).get('mix') === 'constant'")
+        page.wait_for_selector(".warning", state="detached")
+        assert page.locator("label.choice", has_text="Labels").locator("select").input_value() == "constant"
+        page.close()
 
 
 def test_the_search_box_finds_topics_words_and_documents(looking):

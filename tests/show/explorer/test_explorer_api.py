@@ -9,6 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+import newsroom
 import numpy as np
 import pytest
 from shop import ODD, client
@@ -75,10 +76,31 @@ def test_overviews_answer(page):
     assert get(page, "map")["points"]
     assert "positive" in get(page, "pairs", n=5, unsure=True)
     assert 1 <= len(get(page, "matrix", n=3)["order"]) <= 3
-    assert get(page, "trends", by="theme", granularity="month")["granularity"] == "month"
+    assert get(page, "trends", by="theme", granularity="quarter")["granularity"] == "quarter"
     assert len(get(page, "trends", by="topic", ids="0,1")["series"]) == 2
     assert get(page, "groups", by="theme")["labels"]
     assert get(page, "edits")["changes"] == []
+
+
+def test_trends_are_told_with_labels_held_constant_and_alone(page, desk):
+    plain = get(page, "trends", by="theme", granularity="quarter")
+    assert sum(plain["n_docs"]) == 160
+    assert (plain["standardised"], plain["mix"]) == (False, None)
+    held = get(page, "trends", by="theme", granularity="quarter", standardise=True)
+    assert held["standardised"]
+    assert held["series"] == desk.atlas.trends("theme", "quarter", standardise=True).to_json()["series"]
+    alone = get(page, "trends/labels", by="theme", granularity="year", n=2)
+    assert (len(alone["labels"]), len(alone["trends"]), alone["n_labels"]) == (2, 2, 4)
+    assert alone["periods"] == alone["trends"][0]["periods"]
+    few = get(page, "trends", by="theme", granularity="quarter", min_documents=18)
+    assert few["notes"]
+    assert "no period has 500 documents" in refused(page.get("/api/trends?min_documents=500"), 400)
+
+
+def test_a_shift_of_labels_is_told_with_its_sentence():
+    found = get(client(Desk(newsroom.uneven())), "trends", by="theme", granularity="quarter")
+    assert found["mix"]["sentence"].startswith("The mix of labels changes over time")
+    assert found["series"][0]["values"][-1] is None
 
 
 def test_words_are_completed_and_lead_to_topics(page):

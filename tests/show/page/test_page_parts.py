@@ -125,6 +125,36 @@ def test_lines_have_gaps_where_there_are_no_documents(page):
     assert [at for at, cell in enumerate(cells) if cell == ""] == [7, 8]
 
 
+@pytest.mark.parametrize("layout", ["lines", "multiples"])
+def test_periods_of_few_documents_have_hollow_bars_and_no_share(page, layout):
+    data = made(1)
+    data["trends"]["n_docs"][3] = 2
+    for series in data["trends"]["series"]:
+        for part in ("values", "low", "high"):
+            series[part][3] = None
+    shown(page, "trends", data, f"{{ layout: '{layout}' }}")
+    few = page.locator(".view-stage rect[data-few]")
+    assert few.count() == 1
+    assert few.get_attribute("data-docs") == "2"
+    assert "hollow ones have no share" in page.locator(".view-legend").text_content()
+    page.focus(STAGE)
+    for _ in range(21):
+        page.keyboard.press("ArrowLeft")
+    assert "2016-04" in page.locator("[aria-live]").first.text_content()
+    assert "no share, 2 documents" in page.locator("[aria-live]").first.text_content()
+
+
+def test_documents_are_numbers_where_all_periods_are_named(page):
+    data = made(1)
+    for part in ("periods", "n_docs"):
+        data["trends"][part] = data["trends"][part][:5]
+    for series in data["trends"]["series"]:
+        series |= {part: series[part][:5] for part in ("values", "low", "high")}
+    shown(page, "trends", data, "{ layout: 'lines' }")
+    texts = page.locator(".view-stage text.n-docs").all_text_contents()
+    assert texts == [str(n) for n in data["trends"]["n_docs"]]
+
+
 def test_cells_of_the_matrix_are_reached_by_pointer_and_by_keys(page):
     data = made(30)
     shown(page, "matrix", data)

@@ -18,7 +18,9 @@ import { openStage, topicsById } from "diln/view.js";
 
 const DASHES = ["", "7 3", "2 3", "9 3 2 3"];
 const MOST_LINES = 6; // more series than this become small multiples
-const FOOT = 40; // pixels for the axis and the number of documents
+const FOOT = 40; // pixels for the axis and the bars of documents
+const COUNTS = 14; // for their numbers, where each period is named
+const NAMED = 12; // periods that may all be named
 
 export function createTrends(host, data, options = {}) {
   let trends;
@@ -62,10 +64,11 @@ export function createTrends(host, data, options = {}) {
   function tall(width) {
     if (options.height) return typeof options.height === "function" ? options.height(width) : options.height;
     if (!shown || !multiples()) return clamp(width * 0.5, 220, 420) + (shown && width < 480 ? 18 * shown.length : 0);
-    return Math.ceil(shown.length / columns(width)) * 104 + FOOT + 8;
+    return Math.ceil(shown.length / columns(width)) * 104 + below() + 8;
   }
 
   const n = () => trends.periods.length;
+  const below = () => FOOT + (!multiples() && n() <= NAMED ? COUNTS : 0);
   const here = (value) => value !== null && value !== undefined && Number.isFinite(value);
   const seen = (series, at) => here(series.values[at]) && !(trends.n_docs && trends.n_docs[at] === 0);
 
@@ -83,8 +86,10 @@ export function createTrends(host, data, options = {}) {
 
   function note() {
     const bands = shown.some((series) => series.low && series.high) ? " Bands hold the share in 19 of 20 cases." : "";
-    return `${multiples() && shown.length > 1 ? "Each panel has its own scale." : "Shares of all words."}${bands} Small bars: number of documents.${options.onSelect ? " Drag to choose a span of time." : ""}`;
+    return `${multiples() && shown.length > 1 ? "Each panel has its own scale." : "Shares of all words."}${bands} Small bars: number of documents, at most ${count(Math.max(...(trends.n_docs ?? [0])))}${thin() ? "; hollow ones have no share" : ""}.${options.onSelect ? " Drag to choose a span of time." : ""}`;
   }
+
+  const thin = () => trends.n_docs?.some((docs, at) => docs > 0 && !shown.some((series) => seen(series, at)));
 
   function summary() {
     const rise = (series) => {
@@ -107,7 +112,7 @@ export function createTrends(host, data, options = {}) {
     const names = stage.width >= 480 ? Math.min(stage.width * 0.3,
       Math.max(...shown.map((series) => measure(series.label, 12, 650))) + 36) : 8;
     const top = stage.width >= 480 ? 10 : 10 + 18 * shown.length;
-    return panel(shown, 44, top, stage.width - 44 - names, stage.height - FOOT - top - 4, most(shown),
+    return panel(shown, 44, top, stage.width - 44 - names, stage.height - below() - top - 4, most(shown),
       stage.width >= 480 ? "ends" : "above");
   }
 
@@ -243,19 +248,27 @@ export function createTrends(host, data, options = {}) {
   function foot() {
     const lowest = panels.filter((one) => one.top === Math.max(...panels.map((other) => other.top)));
     const all = multiples() ? panels.slice(0, columns(stage.width)).map((one) => ({ ...one })) : lowest;
-    const base = stage.height - FOOT + 4;
+    const base = stage.height - below() + 4;
     const peak = Math.max(...(trends.n_docs ?? [1]), 1);
     const made = [];
     for (const one of all) {
-      const wide = Math.max(1, (n() > 1 ? one.x(1) - one.x(0) : 12) - 1);
+      const wide = clamp((n() > 1 ? one.x(1) - one.x(0) : 12) - 1, 1, 18);
       (trends.n_docs ?? []).forEach((docs, at) => {
         const height = (12 * docs) / peak;
-        if (docs > 0) made.push(el("rect", { x: one.x(at) - wide / 2, y: base + 12 - height, width: wide, height,
-          fill: "var(--none)", "fill-opacity": 0.45 }));
+        const full = shown.some((series) => seen(series, at));
+        if (docs > 0) made.push(el("rect", { x: one.x(at) - wide / 2, y: base + 12 - Math.max(height, 1.5), width: wide,
+          height: Math.max(height, 1.5), fill: full ? "var(--none)" : "none", "fill-opacity": 0.45,
+          stroke: "var(--none)", "stroke-width": full ? 0 : 0.7, "data-docs": docs, "data-few": full ? null : "" }));
       });
-      for (const [at, text, x] of tickPeriods(trends.periods, one.x, one.left, one.left + one.width)) {
+      made.push(el("text", { x: one.left - 6, y: base + 9, "text-anchor": "end", "font-size": 10, fill: "var(--soft)" },
+        count(peak)));
+      const named = tickPeriods(trends.periods, one.x, one.left, one.left + one.width);
+      for (const [at, text, x] of named) {
         made.push(el("line", { x1: one.x(at), x2: one.x(at), y1: base + 12, y2: base + 16, stroke: "var(--none)" }));
         made.push(el("text", { x, y: base + 28, "text-anchor": "middle", "font-size": 11, fill: "var(--soft)" }, text));
+        if (named.length === n() && below() > FOOT && trends.n_docs) made.push(el("text",
+          { x, y: base + 41, "text-anchor": "middle", "font-size": 10, fill: "var(--soft)", class: "n-docs" },
+          count(trends.n_docs[at])));
       }
     }
     return el("g", {}, ...made);
@@ -279,7 +292,7 @@ export function createTrends(host, data, options = {}) {
 
   function words(series, at) {
     const docs = trends.n_docs ? `${count(trends.n_docs[at])} documents` : "";
-    const value = (one) => (seen(one, at) ? `${percent(one.values[at])}${here(one.low?.[at]) && here(one.high?.[at]) ? ` (${percent(Math.max(0, one.low[at]))} to ${percent(one.high[at])})` : ""}` : "no documents");
+    const value = (one) => (seen(one, at) ? `${percent(one.values[at])}${here(one.low?.[at]) && here(one.high?.[at]) ? ` (${percent(Math.max(0, one.low[at]))} to ${percent(one.high[at])})` : ""}` : trends.n_docs?.[at] ? "no share" : "no documents");
     return series >= 0 ? `${trends.periods[at]}: ${shown[series].label}\n${value(shown[series])}\n${docs}`
       : `${trends.periods[at]}\n${docs}`;
   }

@@ -9,7 +9,8 @@ import numpy as np
 
 from diln.analysis import Atlas, Correlations, Themes
 from diln.analysis.records import plain
-from diln.analysis.trends import GRANULARITIES, Trends
+from diln.analysis.trends import Trends
+from diln.analysis.trends_periods import GRANULARITIES
 from diln.show.report.method import about, cited, how_sure, method, settings, versions
 
 WORDS = 12  # of a topic's card, by relevance and by probability
@@ -57,6 +58,7 @@ def gather(atlas: Atlas, wanted: Wanted, tell: Tell = lambda what, done, total: 
         tell(f"trends and labels of {by}s", 0, 0)
         for what, ask in (("trends", _trends), ("groups", Atlas.groups)):  # one of something is all of it
             content[f"{by}_{what}"] = _if_any(ask, atlas, by, n_themes=wanted.themes) if n > 1 else None
+    content["held_trends"] = _held(atlas, content["theme_trends"], wanted)
     content["theme_documents"] = _theme_documents(atlas, wanted, themes)
     content["topics"] = list(_topics(atlas, wanted, topics, themes, tell))
     content["method"], content["sure"] = method(atlas), how_sure(atlas, pairs)
@@ -131,6 +133,14 @@ def _trends(atlas: Atlas, by: Literal["topic", "theme"], n_themes: int | Literal
             break
         found = wider
     return found
+
+
+def _held(atlas: Atlas, plain_trends: Trends | None, wanted: Wanted) -> Trends | None:
+    """Themes over time with labels held constant, where their mix changes."""
+    if plain_trends is None or plain_trends.mix is None:
+        return None
+    settings: dict[str, Any] = {"n_themes": wanted.themes, "standardise": True}
+    return _if_any(atlas.trends, "theme", plain_trends.granularity, **settings)  # type: ignore[no-any-return]
 
 
 def lonely(n_docs: Sequence[int]) -> bool:

@@ -15,7 +15,6 @@ from diln.show.report.markup import Markup, el, together
 from diln.show.report.themes import colour, letter
 
 SPARK_WIDTH, SPARK_HEIGHT, SPARK_POINTS = 160, 32, 80
-ENOUGH = 10  # documents of a period whose share is worth telling
 MAP_WIDTH, MAP_HEIGHT, MAP_EDGE = 960, 720, 60
 LARGEST, SMALLEST = 34.0, 4.0  # radius of the largest topic among few, and of the smallest among many
 FEW = 12  # topics that have room for large circles
@@ -33,7 +32,7 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 def sparkline(values: Numbers, low: Numbers, high: Numbers) -> Markup:
-    """A small line of shares over time, from 0 up, with its band; broken where there is no document."""
+    """A small line of shares over time, from 0 up, with its band; broken where there are too few documents."""
     line, bottom, top = map(_thinned, (values, low, high))
     most = 1.15 * float(np.nanmax(line, initial=0)) or 1.0
     x = np.linspace(0, SPARK_WIDTH, len(line))
@@ -70,10 +69,14 @@ def _thinned(values: Numbers) -> Floats:
     return np.array([part.mean() if len(part) else np.nan for part in parts])
 
 
-def peak(values: Numbers, n_docs: Sequence[int]) -> int:
-    """Where the largest of the values is; of periods with few documents only if there are no others."""
-    enough = [at for at, n in enumerate(n_docs) if n >= ENOUGH] or range(len(n_docs))
-    return max(enough, key=lambda at: values[at] or 0.0)
+def known_periods(values: Numbers) -> list[int]:
+    """Places of the periods that have a share."""
+    return [at for at, value in enumerate(values) if value is not None]
+
+
+def peak(values: Numbers) -> int:
+    """Where the largest of the values is, as it is drawn."""
+    return max(known_periods(values), key=lambda at: values[at] or 0.0)
 
 
 def map_picture(topic_map: dict[str, Any], topics: list[dict[str, Any]], pairs: dict[str, Any] | None) -> Markup:

@@ -201,7 +201,16 @@ def _time(content: Content) -> Markup:
         dated + trends["n_undated"],
         f"documents: the other{'s have' if trends['n_undated'] > 1 else ' has'} no date",
     )
-    return _picture("time", caption, trend_table(trends), f"{cut.capitalize()}." if cut else "")
+    notes = " ".join(part for part in (f"{cut.capitalize()}." if cut else "", *trends["notes"]) if part)
+    return together(_mixed(trends, content), _picture("time", caption, trend_table(trends), notes))
+
+
+def _mixed(trends: Content, content: Content) -> Markup:
+    """A warning where a trend may be one of sources."""
+    if trends["mix"] is None:
+        return NOTHING
+    held = " The picture can show all themes with the mix of labels held constant." if content["held_trends"] else ""
+    return el("p", trends["mix"]["sentence"], el("span", held, class_="only-live"), class_="warning")
 
 
 def _labels(content: Content) -> Markup:

@@ -5,7 +5,7 @@ from typing import Any
 from diln.analysis.html import percent
 from diln.show.report.gather import Content
 from diln.show.report.markup import NOTHING, Markup, el, together
-from diln.show.report.pictures import peak, sparkline
+from diln.show.report.pictures import known_periods, peak, sparkline
 from diln.show.report.themes import badge
 from diln.show.report.words import SURE, known_lift, lift_range, showing, times
 
@@ -33,27 +33,38 @@ def pair_table(pairs: list[dict[str, Any]], content: Content) -> Markup:
 
 
 def trend_table(trends: dict[str, Any]) -> Markup:
-    """A line over time for each theme or topic."""
+    """A line over time for each theme or topic, of periods with enough documents; and one for the documents."""
     periods, series = trends["periods"], trends["series"][:MOST_TRENDS]
     heads = ("Theme" if trends["by"] == "theme" else "Topic", f"{periods[0]} to {periods[-1]}", "First", "Last", "Most")
 
     def row(one: dict[str, Any]) -> Markup:
-        values, top = one["values"], peak(one["values"], trends["n_docs"])
+        values, known = one["values"], known_periods(one["values"])
         mark = badge(one["id"]) if trends["by"] == "theme" else el("span", f"{one['id']} ", class_="id")
+        ends = [percent(values[at]) for at in (known[0], known[-1])] if known else ["", ""]
+        top = f"{percent(values[peak(values)])} in {periods[peak(values)]}" if known else ""
         return el(
             "tr",
             el("th", mark, el("bdi", one["label"]), scope="row"),
             el("td", sparkline(values, one["low"], one["high"])),
-            el("td", percent(values[0] or 0.0), class_="number"),
-            el("td", percent(values[-1] or 0.0), class_="number"),
-            el("td", f"{percent(values[top] or 0.0)} in {periods[top]}", class_="number"),
+            *(el("td", told, class_="number") for told in (*ends, top)),
         )
 
+    n_docs = trends["n_docs"]
+    most = n_docs.index(max(n_docs))
+    told = (f"{n_docs[0]:,}", f"{n_docs[-1]:,}", f"{n_docs[most]:,} in {periods[most]}")
+    bare = [None] * len(n_docs)
+    documents = el(
+        "tr",
+        el("th", "Documents", scope="row"),
+        el("td", sparkline(n_docs, bare, bare)),
+        *(el("td", one, class_="number") for one in told),
+        class_="documents",
+    )
     cut = showing(len(series), len(trends["series"]), f"{trends['by']}s")
     table = el(
         "table",
         el("thead", el("tr", *(el("th", one, scope="col") for one in heads))),
-        el("tbody", *map(row, series)),
+        el("tbody", documents, *map(row, series)),
         class_="trend-table",
     )
     return together(table, el("p", cut, class_="note") if cut else NOTHING)

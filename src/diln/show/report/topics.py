@@ -7,7 +7,7 @@ from diln.analysis.html import percent
 from diln.show.report.documents import typical_list
 from diln.show.report.gather import Content
 from diln.show.report.markup import NOTHING, Markup, el, together
-from diln.show.report.pictures import peak, sparkline
+from diln.show.report.pictures import known_periods, peak, sparkline
 from diln.show.report.themes import badge, colour
 from diln.show.report.words import (
     SURE,
@@ -29,7 +29,6 @@ class Card(NamedTuple):
     topics: dict[int, dict[str, Any]]
     trends: dict[int, dict[str, Any]]
     periods: list[str]
-    n_docs: list[int]  # of each period
     cells: dict[int, list[dict[str, Any]]]
     n_terms: int
     judged: bool  # whether it is known which pairs are sure
@@ -55,7 +54,6 @@ def _lookup(content: Content) -> Card:
         {one["id"]: one for one in content["topics"]},
         {one["id"]: one for one in trends["series"]} if trends else {},
         trends["periods"] if trends else [],
-        trends["n_docs"] if trends else [],
         cells,
         content["about"]["terms"],
         bool(content["pairs"]) and content["pairs"]["n_sure"] is not None,
@@ -115,9 +113,9 @@ def _size(topic: dict[str, Any]) -> Markup:
 
 
 def _trend(series: dict[str, Any] | None, card: Card) -> Markup:
-    if series is None or len(card.periods) < 2:
+    if series is None or len(card.periods) < 2 or not known_periods(series["values"]):
         return NOTHING
-    values, periods, top = series["values"], card.periods, peak(series["values"], card.n_docs)
+    values, periods, top = series["values"], card.periods, peak(series["values"])
     told = f"{periods[0]} to {periods[-1]}; most in {periods[top]}: {percent(values[top] or 0.0)}"
     return el("p", sparkline(values, series["low"], series["high"]), el("small", told), class_="trend")
 

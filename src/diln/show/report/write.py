@@ -21,7 +21,7 @@ from diln.show.report.words import counted
 
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 FOR_PICTURES = ("id", "label", "share", "n_docs", "theme", "found", "n_chains")  # of a topic
-PICTURED = ("themes", "map", "pairs", "matrix", "theme_trends", "topic_trends", "documents")
+PICTURED = ("themes", "map", "pairs", "matrix", "theme_trends", "topic_trends", "held_trends", "documents")
 WORDS = 8  # of a topic or theme that pictures show
 NONE_SAID: Tell = lambda what, done, total: None  # noqa: E731
 

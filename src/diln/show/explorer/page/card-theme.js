@@ -35,7 +35,7 @@ export const themeCard = {
       section("Words", h("p", { class: "word-cloud" }, one.words.flatMap((term, i) => [i ? ", " : "", wordLink(app, term)]))),
       section("Topics", shareRows(app, topics.slice(0, SHOWN)),
         topics.length > SHOWN ? note(`Showing ${SHOWN} of ${many(topics.length, "topic")}. `, link(app.store, { view: "topics" }, "All of them")) : null),
-      series ? section("Over time", sparkline(series, trends.periods, themeColour(theme))) : null,
+      series ? section("Over time", sparkline(series, trends.periods, themeColour(theme)), trends.mix ? note(trends.mix.sentence) : null) : null,
       listing?.documents?.length ? documentsPart(app, theme, listing) : null,
     ].filter(Boolean);
   },

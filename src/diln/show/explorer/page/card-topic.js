@@ -84,7 +84,7 @@ const said = (value) => `${value.toFixed(1)}, ${value < 0.35 ? "words that are t
 
 function trendPart(trend, colour) {
   const series = trend?.series?.[0];
-  return series ? section("Over time", sparkline(series, trend.periods, colour)) : null;
+  return series ? section("Over time", sparkline(series, trend.periods, colour), trend.mix ? note(trend.mix.sentence) : null) : null;
 }
 
 function friendsPart(app, one, found) {

@@ -30,24 +30,41 @@ export function facts(rows) {
     .map(([name, value, title]) => h("div", { title }, h("dt", {}, name), h("dd", {}, value))));
 }
 
-/** Values over time with their band, small; the caption says the same in words. */
+/** Places of the periods that have a share, those next to each other together. */
+function runsOf(values) {
+  const runs = [];
+  values.forEach((value, i) => {
+    if (value === null) return;
+    if (runs.length && runs.at(-1).at(-1) === i - 1) runs.at(-1).push(i);
+    else runs.push([i]);
+  });
+  return runs;
+}
+
+/** Values over time with their band, small, and gaps where there are too few documents; the caption says the same in words. */
 export function sparkline(series, periods, colour = "var(--accent)") {
-  const values = series.values.map((value) => value ?? 0);
-  if (values.length < 2) return null;
+  const { values, low, high } = series;
+  const known = values.map((_, i) => i).filter((i) => values[i] !== null);
+  if (values.length < 2 || !known.length) return null;
   const [width, height] = [320, 64];
-  const top = Math.max(...values, ...(series.high ?? []).map((value) => value ?? 0), 1e-12);
+  const top = Math.max(...known.map((i) => Math.max(values[i], high?.[i] ?? 0)), 1e-12);
   const x = (i) => (i / (values.length - 1)) * (width - 4) + 2;
   const y = (value) => height - 4 - (Math.min(value, top) / top) * (height - 10);
-  const line = (list) => list.map((value, i) => `${i ? "L" : "M"}${x(i).toFixed(1)} ${y(value ?? 0).toFixed(1)}`).join("");
+  const line = (places, list) => places.map((i, at) => `${at ? "L" : "M"}${x(i).toFixed(1)} ${y(list[i] ?? values[i]).toFixed(1)}`).join("");
   const parts = [];
-  if (series.low && series.high) {
-    const back = series.low.map((value, i) => `L${x(i).toFixed(1)} ${y(value ?? 0).toFixed(1)}`).reverse().join("");
-    parts.push(el("path", { d: `${line(series.high)}${back}Z`, fill: colour, opacity: 0.18 }));
+  for (const run of runsOf(values)) {
+    if (low && high) {
+      const back = line([...run].reverse(), low).replace("M", "L");
+      parts.push(el("path", { d: `${line(run, high)}${back}Z`, fill: colour, opacity: 0.18 }));
+    }
+    parts.push(run.length > 1
+      ? el("path", { d: line(run, values), fill: "none", stroke: colour, "stroke-width": 2, "stroke-linejoin": "round" })
+      : el("circle", { cx: x(run[0]), cy: y(values[run[0]]), r: 2, fill: colour }));
   }
-  parts.push(el("path", { d: line(values), fill: "none", stroke: colour, "stroke-width": 2, "stroke-linejoin": "round" }));
-  const best = values.indexOf(Math.max(...values));
+  const best = known.reduce((most, i) => (values[i] > values[most] ? i : most), known[0]);
+  const [first, last] = [known[0], known.at(-1)];
   parts.push(el("circle", { cx: x(best), cy: y(values[best]), r: 3, fill: colour }));
-  const said = `From ${percent(values[0])} in ${periods[0]} to ${percent(values.at(-1))} in ${periods.at(-1)}; most in ${periods[best]} (${percent(values[best])}).`;
+  const said = `From ${percent(values[first])} in ${periods[first]} to ${percent(values[last])} in ${periods[last]}; most in ${periods[best]} (${percent(values[best])}).`;
   return h("figure", { class: "spark" },
     el("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": said, preserveAspectRatio: "none" }, ...parts),
     h("div", { class: "spark-ends", "aria-hidden": "true" }, h("span", {}, periods[0]), h("span", {}, periods.at(-1))),

@@ -1,7 +1,7 @@
 // What is selected, in one object that lives in the address: links can be shared, back and forward work.
 
 const WHOLE = ["topic", "theme", "themes", "document", "offset"];
-const TEXT = ["view", "word", "label", "since", "until", "q", "other", "by", "granularity", "order", "card"];
+const TEXT = ["view", "word", "label", "since", "until", "q", "other", "by", "granularity", "mix", "order", "card"];
 export const VIEWS = ["map", "matrix", "network", "trends", "topics", "documents", "read", "training", "compare"];
 const FILTERS = ["topic", "theme", "other", "word", "label", "since", "until", "q"];
 const EMPTY = Object.fromEntries([...WHOLE, ...TEXT].map((name) => [name, null]));

@@ -1,6 +1,6 @@
 // Trends: topics or themes over time and by label; a span of time or a label chosen here holds everywhere.
 import { get } from "app/api.js";
-import { h } from "app/dom.js";
+import { h, link } from "app/dom.js";
 import { viewHead } from "app/parts.js";
 import { choice, frame, select } from "app/frame.js";
 import { count, many } from "app/format.js";
@@ -48,24 +48,74 @@ function periodSwitch({ store }) {
   return choice("In", PERIODS, store.state.granularity ?? "auto", (value) => store.set({ granularity: value === "auto" ? null : value }));
 }
 
+const MIXES = [["", "all together"], ["constant", "held constant"], ["each", "each alone"]];
+const ALONE = 6; // labels whose trends are drawn below each other
+
+function mixSwitch({ store }) {
+  return choice("Labels", MIXES, store.state.mix ?? "", (value) => store.set({ mix: value || null }));
+}
+
+/** How labels are to be treated; one that is selected is alone already. */
+const mixOf = (state) => (state.label === null && MIXES.some(([key]) => key && key === state.mix) ? state.mix : "");
+
 function overTime(host, app) {
-  return frame(host, app, {
+  const mix = mixSwitch(app);
+  const drawn = frame(host, app, {
     title: "Over time",
-    controls: [bySwitch(app), periodSwitch(app)],
-    key: (state) => [wanted(app, state), state.granularity, state.label, state.themes],
+    controls: [bySwitch(app), periodSwitch(app), ...(app.book.has("labels") ? [mix] : [])],
+    key: (state) => [wanted(app, state), state.granularity, state.label, state.themes, mixOf(state)],
     load: async (state) => {
       const { by, ids, total } = wanted(app, state);
       const { granularity, label, themes } = state;
-      const trends = await get("trends", { by, ids: ids?.join(","), granularity, label, n_themes: themes });
-      return { trends, total };
+      const mix = mixOf(state);
+      const asked = { by, ids: ids?.join(","), granularity, n_themes: themes };
+      const trends = mix === "each" ? await get("trends/labels", { ...asked, n: ALONE })
+        : await get("trends", { ...asked, label, standardise: mix === "constant" || undefined });
+      return { trends, total, mix };
     },
-    make(inner, { trends }) {
+    make(inner, { trends, mix }) {
       if (trends.periods.length < 2) return inner.append(empty("All documents are of one period: there is nothing to follow. Choose a shorter one.")), null;
       const { topics, themes } = app.book;
-      return inclusive(createTrends(inner, { trends, topics, themes }, { onSelect: chosen(select(app)) }));
+      const options = { onSelect: chosen(select(app)) };
+      if (mix === "each") return inclusive(stacked(inner, app, trends, options));
+      return inclusive(createTrends(inner, { trends, topics, themes }, options));
     },
-    note: ({ trends, total }) => said(trends, total),
+    note: ({ trends, total, mix }) => (mix === "each" ? alone(trends, total) : said(app, trends, total)),
   });
+  const update = (state, names) => {
+    const select = mix.querySelector("select");
+    select.value = mixOf(state); // a link or the way back may have chosen it, or a label that is selected
+    select.disabled = state.label !== null;
+    drawn.update(state, names);
+  };
+  return { ...drawn, update };
+}
+
+/** The trends of each label below each other, as one drawing. */
+function stacked(host, app, found, options) {
+  const { topics, themes } = app.book;
+  const shown = found.labels.map((label, at) => [label, found.trends[at]]);
+  const parts = shown.map(([label, trends], at) => {
+    const inner = h("div", {});
+    host.append(h("h3", { class: "part-title" }, label), inner);
+    return createTrends(inner, { trends, topics, themes }, { ...options, layout: "lines", legend: at === shown.length - 1, height: 220 });
+  });
+  const each = (act) => () => parts.forEach(act);
+  return {
+    update: (state) => parts.forEach((part) => part.update(state)),
+    resize: each((part) => part.resize()),
+    destroy: each((part) => part.destroy()),
+    table: () => h("div", {}, shown.map(([label], at) => h("section", {}, h("h3", {}, label), parts[at].table()))),
+    svg: () => parts[0]?.svg() ?? null,
+  };
+}
+
+function alone(found, total) {
+  const drawn = found.trends.length;
+  const cut = drawn < found.n_labels ? `Showing ${drawn} of ${many(found.n_labels, "label")}, those with most documents. ` : "";
+  const shown = found.trends[0]?.series.length ?? 0;
+  const least = found.trends[0]?.min_documents;
+  return [cut, shown < total ? `Showing ${shown} of ${many(total, found.by)}. ` : "", `A gap is where a label has fewer than ${many(least, "document")}.`];
 }
 
 /** The day so many days after another, "2017-03-01". */
@@ -89,11 +139,20 @@ function whole(until) {
   return new Date(Date.UTC(month ? year : year + 1, month || 0, 1)).toISOString().slice(0, 10);
 }
 
-function said(trends, total) {
+function said(app, trends, total) {
   const shown = trends.series.length;
   const cut = shown < total ? `Showing ${shown} of ${many(total, trends.by)}. ` : "";
   const docs = trends.n_docs.reduce((sum, one) => sum + one, 0);
-  return `${cut}Shares of all words of ${many(docs, "document")} that have a date. `;
+  const having = trends.standardised ? "have a date and a label, as if every period had the same mix of labels" : "have a date";
+  const told = `${cut}Shares of all words of ${many(docs, "document")} that ${having}. ${trends.notes.join(" ")} `;
+  return trends.mix ? [warned(app, trends.mix), told] : [told];
+}
+
+/** What to know before a change is taken for one of topics, and what to do. */
+function warned(app, mix) {
+  const way = (value, text) => link(app.store, { mix: value }, text);
+  return h("strong", { class: "warning" }, `${mix.sentence} `,
+    h("span", {}, "Hold the mix ", way("constant", "constant"), ", or show ", way("each", "each label alone"), ". "));
 }
 
 /** The labels with most documents, and the one that is selected. */

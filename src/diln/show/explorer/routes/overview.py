@@ -10,6 +10,7 @@ from diln.analysis import (
     Correlations,
     GroupCell,
     Groups,
+    LabelTrends,
     MapPoint,
     Match,
     Matching,
@@ -26,6 +27,7 @@ from diln.analysis import (
     match_topics,
 )
 from diln.analysis.records import plain
+from diln.analysis.trends import MIN_DOCUMENTS
 from diln.show.explorer.desk import Desk, Refused
 from diln.show.explorer.replies import Json
 from diln.show.explorer.routes.parts import (
@@ -44,6 +46,8 @@ from diln.show.explorer.routes.parts import (
     n_themes,
     said,
 )
+
+Least = Annotated[int, Query(ge=1, le=1_000_000, description="Periods with fewer documents have no share")]
 
 LABELS = 60  # labels that are shown, of those with most documents
 LISTED = 10  # friends, rivals, typical documents of a topic
@@ -111,11 +115,33 @@ def router(desk: Desk) -> APIRouter:
         granularity: Period = "auto",
         label: Annotated[str | None, Query(max_length=500)] = None,
         n_themes_: ThemeNumber = "auto",
+        standardise: Annotated[bool, Query(description="Whether to hold the mix of labels constant")] = False,
+        min_documents: Least = MIN_DOCUMENTS,
     ) -> Json:
         if granularity == "auto" and label is None:
             granularity = desk.granularity()
         asked: dict[str, Any] = {"ids": ids_of(ids), "label": label, "n_themes": n_themes(n_themes_)}
+        asked |= {"standardise": standardise, "min_documents": min_documents}
         return said(desk.atlas.trends(by, granularity, **asked))  # type: ignore[arg-type]
+
+    @routes.get(
+        "/trends/labels",
+        summary="Topics or themes over time in the documents of each label",
+        responses=gives(LabelTrends, Trends, Series, also=", of the labels with most documents"),
+    )
+    def label_trends(
+        by: By = "topic",
+        ids: Ids = "",
+        granularity: Period = "auto",
+        n_themes_: ThemeNumber = "auto",
+        min_documents: Least = MIN_DOCUMENTS,
+        n: Annotated[int, Query(ge=1, le=60, description="Labels with most documents")] = 12,
+    ) -> Json:
+        if granularity == "auto":
+            granularity = desk.granularity()
+        asked: dict[str, Any] = {"ids": ids_of(ids), "n_themes": n_themes(n_themes_)}
+        asked |= {"min_documents": min_documents, "n_labels": n}
+        return said(desk.atlas.trends_by_label(by, granularity, **asked))  # type: ignore[arg-type]
 
     @routes.get(
         "/groups",

@@ -85,6 +85,7 @@ function points(packed) {
 
 function trendsOf(chosen) {
   if (chosen === "themes" && data.theme_trends) return data.theme_trends;
+  if (chosen === "held") return data.held_trends;
   const inside = chosen === "themes" ? null : new Set(themes.get(Number(chosen))?.topics);
   const all = data.topic_trends;
   return inside ? { ...all, series: all.series.filter((one) => inside.has(one.id)) } : all;
@@ -93,7 +94,8 @@ function trendsOf(chosen) {
 function chooser(name) {
   if (name !== "time" || !data.topic_trends || !data.theme_trends || !themes.size) return null;
   const choices = [...themes.values()].map((theme) => html("option", { value: theme.id }, `Topics of ${themeMark(theme.id)} ${theme.label}`));
-  const choice = html("select", {}, html("option", { value: "themes" }, "All themes"), ...choices);
+  const choice = html("select", {}, html("option", { value: "themes" }, "All themes"),
+    data.held_trends ? html("option", { value: "held" }, "All themes, labels held constant") : null, ...choices);
   choice.addEventListener("change", () => {
     views.get("time").setData({ trends: trendsOf(choice.value), topics: data.topics, themes: data.themes });
     views.get("time").update(state);
