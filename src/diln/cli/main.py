@@ -16,7 +16,7 @@ from diln.cli.edits import app as edits_app
 from diln.cli.explore import app as explore_app
 from diln.cli.fit import app as fit_app
 from diln.cli.index import app as index_app
-from diln.cli.interrupts import terminable
+from diln.cli.interrupts import interruptible, terminable
 from diln.cli.metrics import app as metrics_app
 from diln.cli.model import app as model_app
 from diln.cli.parameters import in_flags
@@ -108,7 +108,7 @@ def main() -> None:
 def _run() -> int:
     """Run the command; returns the exit code."""
     try:
-        with plain_warnings(), true_interrupts():
+        with interruptible(), plain_warnings(), true_interrupts():
             app()
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 0
