@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from errno import ENAMETOOLONG
 from typing import Annotated
 
 import typer
@@ -29,7 +30,7 @@ from diln.cli.trends import app as trends_app
 from diln.cli.update import app as update_app
 from diln.cli.words import app as words_app
 from diln.engine.interrupts import true_interrupts
-from diln.errors import DilnError, WorkerError
+from diln.errors import TOO_LONG, DilnError, WorkerError
 from diln.models.checks import ParameterError
 
 EXIT_CODES = (
@@ -134,6 +135,8 @@ def _told(error: Exception) -> int:
         text = in_flags(error)
     elif isinstance(error, MemoryError):
         text, code = f"there is not enough memory{f' ({error})' if text else ''}; {LESS}", 1
+    elif isinstance(error, OSError) and error.errno == ENAMETOOLONG:
+        text = f"{error.filename}: {TOO_LONG}"
     elif isinstance(error, OSError):
         text, code = f"{error.filename or 'the machine'}: {error.strerror or error}; make room or mend it, try again", 1
     elif not isinstance(error, DilnError) and type(error) is not ValueError:
