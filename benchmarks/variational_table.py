@@ -2,6 +2,8 @@
 
 python benchmarks/variational_table.py DATA [--corpora ap nyt elife] [--out results.json]
     [--models DILN HDP] [--priors 0.05 1] [--topics 200] [--draws 5 20 100 1000] [--tol 1e-3]
+python benchmarks/variational_table.py --show [--out benchmarks/results/variational_table.json]
+python benchmarks/variational_table.py --fill docs/paper.md docs/models.md [--out ...]
 
 DATA holds a folder for each corpus with counts.npz (a scipy sparse matrix). A fifth of the documents, 2,000 at most,
 are for testing: half the tokens of each are observed and the others predicted. Every cell is fitted on one thread with
@@ -10,15 +12,19 @@ Dirichlet prior for LDA; one cell of each model and corpus, in batch and online,
 
 Each is judged by the expected topics and proportions (plug-in) and, as the paper does, by the mean probability over
 draws from Q; the first 5, 20, ... of the same draws, so that the column shows where they have converged. Cells that
---out has with these draws are not measured again.
+--out has with these draws are not measured again. --show prints the tables of the documentation, and --fill puts them
+into its pages.
 """
 
 import argparse
 import json
+import re
 import time
 import warnings
+from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
+from statistics import mean, median
 from typing import Any
 
 import numpy as np
@@ -36,6 +42,10 @@ SEEDED = (0.1, 100)  # the cell with three seeds
 TOL = 1e-4
 NAMES = ("model", "prior", "topics", "learning", "seed")
 
+STORED = Path(__file__).parent / "results" / "variational_table.json"
+MARKED = re.compile(r"(<!-- variational: ([a-z0-9-]+) -->\n).*?(<!-- /variational -->)", re.DOTALL)
+
+Row = dict[str, Any]
 Cell = tuple[str, float, int, str, int]
 Counts = csr_array
 
@@ -84,9 +94,118 @@ def cells() -> list[Cell]:
     return batch + seeds + [(m, *SEEDED, "online", s) for m in MODELS for s in (0, 1, 2)]
 
 
+def judged(row: Row | None, draws: str | None) -> float | None:
+    """A row's perplexity by this number of draws, or by the expected topics and proportions."""
+    if row is None:
+        return None
+    value: float | None = row["perplexity"] if draws is None else row["perplexity_draws"].get(draws)
+    return value
+
+
+def batch(rows: list[Row]) -> dict[tuple[str, int, float], dict[str, Row]]:
+    """Rows of the first seed, learned in batch, by corpus, topics and prior, and then by model."""
+    found: dict[tuple[str, int, float], dict[str, Row]] = {}
+    for row in rows:
+        if row["learning"] == "batch" and not row["seed"] and row["tol"] == TOL:
+            found.setdefault((row["corpus"], row["topics"], row["prior"]), {})[row["model"]] = row
+    order = list(dict.fromkeys(row["corpus"] for row in rows))
+    return dict(sorted(found.items(), key=lambda item: (item[0][1], order.index(item[0][0]), item[0][2])))
+
+
+def lead(models: dict[str, Row], draws: str | None) -> float:
+    """Perplexity of DILN beside that of the HDP, in percent; below 0 where DILN is better."""
+    diln, hdp = (judged(models[name], draws) for name in ("DILN", "HDP"))
+    return 100 * (diln / hdp - 1) if diln and hdp else float("nan")
+
+
+def drawn(models: dict[str, Row], draws: str) -> bool:
+    """Whether both models were judged by this number of draws."""
+    return all(judged(models.get(name), draws) is not None for name in ("DILN", "HDP"))
+
+
+def wins(rows: list[Row]) -> str:
+    """In how many cells DILN is better than the HDP, and by how much; each part has the same cells for all measures."""
+    lines, cells = [], batch(rows)
+    for most in ("20", "100", "1000"):
+        part = [models for models in cells.values() if drawn(models, most)]
+        for draws in [None, *(n for n in ("5", "20", "100", "1000") if all(drawn(models, n) for models in part))]:
+            if part and (draws is None or int(draws) <= int(most)):
+                leads = [lead(models, draws) for models in part]
+                lines.append([
+                    f"{len(part)}", "plug-in" if draws is None else f"{int(draws):,} draws",
+                    f"{sum(value < 0 for value in leads)}", f"{median(leads):+.1f}%", f"{mean(leads):+.1f}%",
+                ])  # fmt: skip
+    return table(["cells", "judged by", "DILN is better in", "median", "mean"], lines)
+
+
+def perplexities(rows: list[Row], topics: int) -> str:
+    """Perplexity by both measures for each corpus and prior."""
+    measures = {"plug-in": None, "20 draws": "20", "100 draws": "100"}
+    lines = []
+    for (corpus, size, prior), models in batch(rows).items():
+        if size == topics:
+            values = [best([judged(models.get(name), draws) for name in MODELS]) for draws in measures.values()]
+            lines.append([corpus, f"{prior:g}", *(value for group in values for value in group)])
+    shown = [f"{name}, {measure}" for measure in measures for name in MODELS]
+    empty = {at for at in range(2, len(shown) + 2) if not any(line[at] for line in lines)}
+    kept = [
+        [cell for at, cell in enumerate(line) if at not in empty] for line in [["corpus", "gamma_0", *shown], *lines]
+    ]
+    return table(kept[0], kept[1:])
+
+
+def best(values: list[float | None]) -> list[str]:
+    """Perplexities as a table has them, the least of them bold."""
+    least = min((value for value in values if value is not None), default=None)
+    return ["" if v is None else f"**{v:.0f}**" if v == least else f"{v:.0f}" for v in values]
+
+
+def by_number(rows: list[Row]) -> str:
+    """How perplexity falls as draws are added, where there are many."""
+    numbers, lines = ("5", "20", "100", "1000"), []
+    for (corpus, topics, prior), models in batch(rows).items():
+        if drawn(models, "1000"):
+            for name in ("DILN", "HDP"):
+                values = [judged(models[name], draws) for draws in (*numbers, None)]
+                lines.append([corpus, f"{topics}", f"{prior:g}", name, *(f"{value:.0f}" for value in values)])
+            leads = [f"{lead(models, draws):+.1f}%" for draws in (*numbers, None)]
+            lines.append([corpus, f"{topics}", f"{prior:g}", "DILN beside the HDP", *leads])
+    return table(["corpus", "topics", "gamma_0", "", *(f"{int(n):,} draws" for n in numbers), "plug-in"], lines)
+
+
+def seeds(rows: list[Row]) -> str:
+    """Three seeds of one cell, plug-in."""
+    several: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for row in rows:
+        if (row["prior"], row["topics"]) == SEEDED:
+            models = several.setdefault((row["corpus"], row["learning"]), {name: [] for name in MODELS})
+            models[row["model"]].append(f"{row['perplexity']:.0f}")
+    lines = [[*key, *(", ".join(values) for values in models.values())] for key, models in several.items()]
+    return table(["corpus", "learning", *MODELS], lines)
+
+
+def table(head: list[str], lines: Iterable[list[str]]) -> str:
+    """A table in Markdown."""
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *lines])
+
+
+TABLES = {
+    "wins": wins,
+    "by-number": by_number,
+    "topics-200": lambda rows: perplexities(rows, 200),
+    "topics-100": lambda rows: perplexities(rows, 100),
+    "seeds": seeds,
+}
+
+
+def filled(page: str, rows: list[Row]) -> str:
+    """A page with the tables of these results where its markers are."""
+    return MARKED.sub(lambda match: f"{match[1]}\n{TABLES[match[2]](rows)}\n\n{match[3]}", page)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
+    parser.add_argument("data", type=Path, nargs="?")
     parser.add_argument("--corpora", nargs="+", default=["ap", "nyt", "elife"])
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     parser.add_argument("--priors", nargs="+", type=float, default=PRIORS)
@@ -94,7 +213,17 @@ def main() -> None:
     parser.add_argument("--draws", nargs="+", type=int, default=[20])
     parser.add_argument("--tol", type=float, default=TOL)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--fill", type=Path, nargs="+", default=[])
     given = parser.parse_args()
+    if given.show or given.fill:
+        results = json.loads((given.out or STORED).read_text(encoding="utf-8"))
+        for page in given.fill:
+            page.write_text(filled(page.read_text(encoding="utf-8"), results), encoding="utf-8")
+        print("\n\n".join(f"{name}\n\n{made(results)}" for name, made in TABLES.items() if given.show))
+        return
+    if given.data is None:
+        parser.error("name the folder of the corpora")
     warnings.simplefilter("ignore")
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     if given.out and given.out.exists():

@@ -323,7 +323,7 @@ def test_a_frame_with_two_columns_of_one_name_is_refused_in_one_sentence(model):
     plain, twice = (pd.DataFrame(COUNTS, columns=columns) for columns in (names, [*names[:-1], names[0]]))
     fitted = small(model, "variational").fit(plain)
     for call in (small(model).fit, small(model).partial_fit, fitted.transform, fitted.perplexity, fitted.score):
-        with pytest.raises(ValueError, match="^X has 2 columns 'term 0', and each term is one column; rename") as told:
+        with pytest.raises(ValueError, match=r"^X has 2 columns 'term 0', and each term is one column; rename") as told:
             call(twice)
         assert "\n" not in str(told.value)
     assert small(model).fit(twice.T.groupby(level=0).sum().T).n_features_in_ == len(names) - 1

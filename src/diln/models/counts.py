@@ -267,8 +267,8 @@ def as_table(X: Any, model: str, *, fresh: bool) -> Any:
         if getattr(X.columns, "has_duplicates", False):  # of pandas
             name = X.columns[X.columns.duplicated()][0]
             raise ValueError(
-                f"X has {list(X.columns).count(name)} columns {brief(name)}, and each term is one column; rename all but one, "
-                "or add them up with X.T.groupby(level=0).sum().T"
+                f"X has {list(X.columns).count(name)} columns {brief(name)}, and each term is one column; rename all "
+                "but one, or add them up with X.T.groupby(level=0).sum().T"
             )
         return X
     table = dense(X, "X")

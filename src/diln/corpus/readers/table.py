@@ -160,8 +160,8 @@ class ParquetSource(Source):
             yield TextBlock(documents)
         for name, number in left_out.items():
             warn(
-                f"{self.name}: {number:,} times in the column {clipped(name)!r} are not of the years 1 to 9999, and are "
-                "left out",
+                f"{self.name}: {number:,} times in the column {clipped(name)!r} are not of the years 1 to 9999, and "
+                "are left out",
                 DilnWarning,
                 stacklevel=2,
             )
