@@ -36,6 +36,7 @@ from diln.inference.predict import log_likelihood
 from peers.split import split
 
 PRIORS = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)  # the paper's, and one below
+FIRST_PRIOR = 0.1  # of the paper's
 TRUNCATIONS = (100, 200)
 MODELS = {"DILN": DILN, "HDP": HDP, "LDA": LDA}
 SEEDED = (0.1, 100)  # the cell with three seeds
@@ -155,9 +156,26 @@ def perplexities(rows: list[Row], topics: int) -> str:
 
 
 def best(values: list[float | None]) -> list[str]:
-    """Perplexities as a table has them, the least of them bold."""
-    least = min((value for value in values if value is not None), default=None)
+    """Perplexities of the models as a table has them; the least is bold if DILN and the HDP are there."""
+    least = min((value for value in values if value is not None), default=None) if None not in values[:2] else None
     return ["" if v is None else f"**{v:.0f}**" if v == least else f"{v:.0f}" for v in values]
+
+
+def least(rows: list[Row]) -> str:
+    """The least perplexity of each model over the paper's priors, and the prior that has it, by both measures."""
+    lines, groups = [], dict[tuple[str, int], dict[float, dict[str, Row]]]()
+    for (corpus, topics, prior), models in batch(rows).items():
+        if prior >= FIRST_PRIOR:
+            groups.setdefault((corpus, topics), {})[prior] = models
+    for ((corpus, topics), priors), (said, draws) in product(groups.items(), (("plug-in", None), ("20 draws", "20"))):
+        tried = {
+            name: {prior: value for prior, models in priors.items() if (value := judged(models.get(name), draws))}
+            for name in MODELS
+        }
+        values = best([min(of.values(), default=None) for of in tried.values()])
+        at = [f" ({min(of, key=of.__getitem__):g})" if of else "" for of in tried.values()]
+        lines.append([corpus, f"{topics}", said, *map("".join, zip(values, at, strict=True))])
+    return table(["corpus", "topics", "judged by", *MODELS], lines)
 
 
 def by_number(rows: list[Row]) -> str:
@@ -184,6 +202,32 @@ def seeds(rows: list[Row]) -> str:
     return table(["corpus", "learning", *MODELS], lines)
 
 
+def similar() -> str:
+    """Precision of the ten most similar documents by locations, as in the paper, and by others, on five corpora."""
+    ways = {"locations": "locations, as in the paper", "proportions": "topics' proportions", "similar": "diln similar"}
+    ways["tfidf"] = "TF-IDF"
+    results = stored("retrieval")
+    corpora = [name for name in results if name != "machine"]
+    lines = [[way, *(f"{results[name][key]['precision']:.3f}" for name in corpora)] for key, way in ways.items()]
+    return table(["ranked by", *(name.rpartition("-")[0] for name in corpora)], lines)
+
+
+def signs() -> str:
+    """How many strong correlations that were planted have the right sign."""
+    lines = []
+    for topics, name in ((12, "recovery"), (20, "recovery_20"), (50, "recovery_50")):
+        found = stored(name)["rows"]
+        strong = sum(row["strong"] for row in found)
+        right = sum(row["strong"] * row["signs"] for row in found)
+        lines.append([f"{topics}", f"{len(found)}", f"{strong}", f"{100 * right / strong:.1f}%"])
+    return table(["topics asked for", "planted corpora", "strong correlations", "with the right sign"], lines)
+
+
+def stored(name: str) -> Any:
+    """Results of another benchmark."""
+    return json.loads((STORED.parent / f"{name}.json").read_text(encoding="utf-8"))
+
+
 def table(head: list[str], lines: Iterable[list[str]]) -> str:
     """A table in Markdown."""
     return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *lines])
@@ -192,9 +236,12 @@ def table(head: list[str], lines: Iterable[list[str]]) -> str:
 TABLES = {
     "wins": wins,
     "by-number": by_number,
+    "least": least,
     "topics-200": lambda rows: perplexities(rows, 200),
     "topics-100": lambda rows: perplexities(rows, 100),
     "seeds": seeds,
+    "similar": lambda _: similar(),
+    "signs": lambda _: signs(),
 }
 
 
