@@ -46,6 +46,9 @@ NAMES = ("model", "prior", "topics", "learning", "seed")
 STORED = Path(__file__).parent / "results" / "variational_table.json"
 MARKED = re.compile(r"(<!-- variational: ([a-z0-9-]+) -->\n).*?(<!-- /variational -->)", re.DOTALL)
 
+NUMBERS = ("5", "20", "100", "1000")  # of draws
+MEASURES = {**{number: f"{int(number):,} draws" for number in NUMBERS}, None: "plug-in"}  # by which models are judged
+
 Row = dict[str, Any]
 Cell = tuple[str, float, int, str, int]
 Counts = csr_array
@@ -127,38 +130,40 @@ def drawn(models: dict[str, Row], draws: str) -> bool:
 def wins(rows: list[Row]) -> str:
     """In how many cells DILN is better than the HDP, and by how much; each part has the same cells for all measures."""
     lines, cells = [], batch(rows)
-    for most in ("20", "100", "1000"):
+    for most in NUMBERS[1:]:
         part = [models for models in cells.values() if drawn(models, most)]
-        for draws in [None, *(n for n in ("5", "20", "100", "1000") if all(drawn(models, n) for models in part))]:
-            if part and (draws is None or int(draws) <= int(most)):
-                leads = [lead(models, draws) for models in part]
-                lines.append([
-                    f"{len(part)}", "plug-in" if draws is None else f"{int(draws):,} draws",
-                    f"{sum(value < 0 for value in leads)}", f"{median(leads):+.1f}%", f"{mean(leads):+.1f}%",
-                ])  # fmt: skip
-    return table(["cells", "judged by", "DILN is better in", "median", "mean"], lines)
+        if not part:
+            continue
+        leads = {
+            draws: [lead(models, draws) for models in part] if all(drawn(models, draws) for models in part) else []
+            for draws in MEASURES
+            if draws is None or int(draws) <= int(most)
+        }
+        for said, made in (
+            ("DILN is better in", lambda values: f"{sum(value < 0 for value in values)}"),
+            ("median", lambda values: f"{median(values):+.1f}%"),
+            ("mean", lambda values: f"{mean(values):+.1f}%"),
+        ):
+            shown = (made(leads[draws]) if leads.get(draws) else "" for draws in MEASURES)
+            lines.append([f"{len(part)} cells" if said.startswith("DILN") else "", said, *shown])
+    return table(["", "", *MEASURES.values()], lines)
 
 
 def perplexities(rows: list[Row], topics: int) -> str:
-    """Perplexity by both measures for each corpus and prior."""
-    measures = {"plug-in": None, "20 draws": "20", "100 draws": "100"}
+    """Perplexity for each corpus and prior: by the expected topics and proportions, by 20 draws, and by 100."""
     lines = []
     for (corpus, size, prior), models in batch(rows).items():
         if size == topics:
-            values = [best([judged(models.get(name), draws) for name in MODELS]) for draws in measures.values()]
-            lines.append([corpus, f"{prior:g}", *(value for group in values for value in group)])
-    shown = [f"{name}, {measure}" for measure in measures for name in MODELS]
-    empty = {at for at in range(2, len(shown) + 2) if not any(line[at] for line in lines)}
-    kept = [
-        [cell for at, cell in enumerate(line) if at not in empty] for line in [["corpus", "gamma_0", *shown], *lines]
-    ]
-    return table(kept[0], kept[1:])
+            values = [best([judged(models.get(name), draws) for name in MODELS]) for draws in (None, "20", "100")]
+            cells = (", ".join(of).rstrip(", -") or "-" for of in zip(*values, strict=True))
+            lines.append([corpus, f"{prior:g}", *cells])
+    return table(["corpus", "gamma_0", *MODELS], lines)
 
 
 def best(values: list[float | None]) -> list[str]:
     """Perplexities of the models as a table has them; the least is bold if DILN and the HDP are there."""
     least = min((value for value in values if value is not None), default=None) if None not in values[:2] else None
-    return ["" if v is None else f"**{v:.0f}**" if v == least else f"{v:.0f}" for v in values]
+    return ["-" if v is None else f"**{v:.0f}**" if v == least else f"{v:.0f}" for v in values]
 
 
 def least(rows: list[Row]) -> str:
@@ -180,15 +185,15 @@ def least(rows: list[Row]) -> str:
 
 def by_number(rows: list[Row]) -> str:
     """How perplexity falls as draws are added, where there are many."""
-    numbers, lines = ("5", "20", "100", "1000"), []
+    lines = []
     for (corpus, topics, prior), models in batch(rows).items():
-        if drawn(models, "1000"):
+        if drawn(models, NUMBERS[-1]):
+            cell = f"{corpus}, {topics} topics, {prior:g}"
             for name in ("DILN", "HDP"):
-                values = [judged(models[name], draws) for draws in (*numbers, None)]
-                lines.append([corpus, f"{topics}", f"{prior:g}", name, *(f"{value:.0f}" for value in values)])
-            leads = [f"{lead(models, draws):+.1f}%" for draws in (*numbers, None)]
-            lines.append([corpus, f"{topics}", f"{prior:g}", "DILN beside the HDP", *leads])
-    return table(["corpus", "topics", "gamma_0", "", *(f"{int(n):,} draws" for n in numbers), "plug-in"], lines)
+                values = [judged(models[name], draws) for draws in MEASURES]
+                lines.append([cell if name == "DILN" else "", name, *best([None, None, *values])[2:]])
+            lines.append(["", "DILN's lead", *(f"{lead(models, draws):+.1f}%" for draws in MEASURES)])
+    return table(["corpus, topics, gamma_0", "", *MEASURES.values()], lines)
 
 
 def seeds(rows: list[Row]) -> str:
