@@ -21,7 +21,7 @@ import json
 import re
 import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import product
 from pathlib import Path
 from statistics import mean, median
@@ -47,7 +47,7 @@ STORED = Path(__file__).parent / "results" / "variational_table.json"
 MARKED = re.compile(r"(<!-- variational: ([a-z0-9-]+) -->\n).*?(<!-- /variational -->)", re.DOTALL)
 
 NUMBERS = ("5", "20", "100", "1000")  # of draws
-MEASURES = {**{number: f"{int(number):,} draws" for number in NUMBERS}, None: "plug-in"}  # by which models are judged
+MEASURES: dict[str | None, str] = {number: f"{int(number):,} draws" for number in NUMBERS} | {None: "plug-in"}
 
 Row = dict[str, Any]
 Cell = tuple[str, float, int, str, int]
@@ -139,13 +139,13 @@ def wins(rows: list[Row]) -> str:
             for draws in MEASURES
             if draws is None or int(draws) <= int(most)
         }
-        for said, made in (
-            ("DILN is better in", lambda values: f"{sum(value < 0 for value in values)}"),
-            ("median", lambda values: f"{median(values):+.1f}%"),
-            ("mean", lambda values: f"{mean(values):+.1f}%"),
-        ):
-            shown = (made(leads[draws]) if leads.get(draws) else "" for draws in MEASURES)
-            lines.append([f"{len(part)} cells" if said.startswith("DILN") else "", said, *shown])
+        ahead = {draws: f"{sum(value < 0 for value in values)}" for draws, values in leads.items() if values}
+        medians = {draws: f"{median(values):+.1f}%" for draws, values in leads.items() if values}
+        means = {draws: f"{mean(values):+.1f}%" for draws, values in leads.items() if values}
+        parts = {"DILN is better in": ahead, "median": medians, "mean": means}
+        for said, made in parts.items():
+            name = f"{len(part)} cells" if made is ahead else ""
+            lines.append([name, said, *(made.get(draws, "") for draws in MEASURES)])
     return table(["", "", *MEASURES.values()], lines)
 
 
@@ -238,7 +238,7 @@ def table(head: list[str], lines: Iterable[list[str]]) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *lines])
 
 
-TABLES = {
+TABLES: dict[str, Callable[[list[Row]], str]] = {
     "wins": wins,
     "by-number": by_number,
     "least": least,
