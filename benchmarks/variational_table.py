@@ -122,7 +122,7 @@ def lead(models: dict[str, Row], draws: str | None) -> float:
     return 100 * (diln / hdp - 1) if diln and hdp else float("nan")
 
 
-def drawn(models: dict[str, Row], draws: str) -> bool:
+def drawn(models: dict[str, Row], draws: str | None) -> bool:
     """Whether both models were judged by this number of draws."""
     return all(judged(models.get(name), draws) is not None for name in ("DILN", "HDP"))
 
