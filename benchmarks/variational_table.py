@@ -47,7 +47,7 @@ STORED = Path(__file__).parent / "results" / "variational_table.json"
 MARKED = re.compile(r"(<!-- variational: ([a-z0-9-]+) -->\n).*?(<!-- /variational -->)", re.DOTALL)
 
 NUMBERS = ("5", "20", "100", "1000")  # of draws
-MEASURES: dict[str | None, str] = {number: f"{int(number):,} draws" for number in NUMBERS} | {None: "plug-in"}
+MEASURES: dict[str | None, str] = {number: f"{int(number):,}" for number in NUMBERS} | {None: "plug-in"}
 
 Row = dict[str, Any]
 Cell = tuple[str, float, int, str, int]
@@ -122,6 +122,11 @@ def lead(models: dict[str, Row], draws: str | None) -> float:
     return 100 * (diln / hdp - 1) if diln and hdp else float("nan")
 
 
+def in_percent(value: float) -> str:
+    """A lead as a table has it."""
+    return f"{value:+.1f}%" if abs(value) >= 0.05 else "0.0%"
+
+
 def drawn(models: dict[str, Row], draws: str | None) -> bool:
     """Whether both models were judged by this number of draws."""
     return all(judged(models.get(name), draws) is not None for name in ("DILN", "HDP"))
@@ -140,13 +145,13 @@ def wins(rows: list[Row]) -> str:
             if draws is None or int(draws) <= int(most)
         }
         ahead = {draws: f"{sum(value < 0 for value in values)}" for draws, values in leads.items() if values}
-        medians = {draws: f"{median(values):+.1f}%" for draws, values in leads.items() if values}
-        means = {draws: f"{mean(values):+.1f}%" for draws, values in leads.items() if values}
-        parts = {"DILN is better in": ahead, "median": medians, "mean": means}
+        medians = {draws: in_percent(median(values)) for draws, values in leads.items() if values}
+        means = {draws: in_percent(mean(values)) for draws, values in leads.items() if values}
+        parts = {"better in": ahead, "median": medians, "mean": means}
         for said, made in parts.items():
             name = f"{len(part)} cells" if made is ahead else ""
             lines.append([name, said, *(made.get(draws, "") for draws in MEASURES)])
-    return table(["", "", *MEASURES.values()], lines)
+    return table(["draws:", "", *MEASURES.values()], lines)
 
 
 def perplexities(rows: list[Row], topics: int) -> str:
@@ -192,8 +197,8 @@ def by_number(rows: list[Row]) -> str:
             for name in ("DILN", "HDP"):
                 values = [judged(models[name], draws) for draws in MEASURES]
                 lines.append([cell if name == "DILN" else "", name, *best([None, None, *values])[2:]])
-            lines.append(["", "DILN's lead", *(f"{lead(models, draws):+.1f}%" for draws in MEASURES)])
-    return table(["corpus, topics, gamma_0", "", *MEASURES.values()], lines)
+            lines.append(["", "lead", *(in_percent(lead(models, draws)) for draws in MEASURES)])
+    return table(["draws:", "", *MEASURES.values()], lines)
 
 
 def seeds(rows: list[Row]) -> str:

@@ -10,7 +10,7 @@ LONGEST = 900  # characters of a message
 QUOTES = ("'", '"')
 QUOTED = re.compile(rf"(?<![^\s(\[{{=:,])(['\"])((?!\1)(?:\\.|(?!\1)[^\\]){{{SHOWN},}})\1", re.DOTALL)  # and too long
 TOO_LONG = "the name is too long; give a shorter one"  # of a file
-# What a terminal obeys (C0 and C1 but line feeds and tabs) or reorders lines by (bidi controls).
+# What a terminal obeys (control characters but line feeds and tabs) or reorders lines by (bidi controls).
 ACTS = re.compile("\r\n|[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
