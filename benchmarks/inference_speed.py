@@ -158,7 +158,7 @@ begun, corpus, model = sys.argv[1:]
 sweeps = loops.sweeps
 loops.sweeps = lambda *given: (print("first pass at", time.time() - float(begun), file=sys.stderr), sweeps(*given))[1]
 sys.argv = ["diln", "fit", corpus, "-o", model, "--topics", "50", "--passes", "1", "--quiet"]
-from diln.cli import main
+from diln.cli.main import main
 main()
 """
     with TemporaryDirectory() as folder:

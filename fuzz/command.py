@@ -15,6 +15,7 @@ from fuzz.case import TARGETS, Name, Target
 from fuzz.drive import CASES, Finding, Tally
 from fuzz.seeds import seeds
 from fuzz.targets import (  # noqa: F401  (come in by import)
+    attacks,
     commands,
     edits,
     folders,

@@ -83,7 +83,11 @@ def of_error(error: BaseException, target: Target) -> Verdict:
 
 def of_warning(warning: Warning) -> Verdict | None:
     """The verdict on a warning, if it is not one that is meant for users."""
-    if isinstance(warning, DilnWarning) or any(told in str(warning) for told in FOR_USERS):
+    message = str(warning)
+    if isinstance(warning, DilnWarning):
+        flawed = "\n" in message or len(message) > LONGEST
+        return Verdict("wrong", "a warning that is long or of several lines", message) if flawed else None
+    if any(told in message for told in FOR_USERS):
         return None
     kind = re.sub(r"'[^']*'|\d+", "_", f"{type(warning).__name__}: {warning}".split("\n")[0])[:100]
     return Verdict("wrong", kind, str(warning))

@@ -22,7 +22,7 @@ cli = import_module("diln.cli.main")  # the room shows a function of this name
 WORDS = [
     "", "-", "--", "-1", "0", "1", "2", "3", "nan", "1e9", "99999999999999999999", "a", "text", "none", "\0", "\udcff",
     "../beside/victim.txt", "/", ".", "..", "latin-1", "csv", "[red]x[/]", "--json", "-q", "--help", "=", "--words=2",
-    "\u00e9" * 50, "\x1b]0;x\x07\x9b2J\u202e",
+    "\u00e9" * 50, "n" * 300, "\x1b]0;x\x07\x9b2J\u202e",
 ]  # fmt: skip
 OUTPUTS = [
     "out.csv",
@@ -38,6 +38,7 @@ OUTPUTS = [
     "/",
     ".",
     "old.csv",
+    f"{'n' * 300}.csv",
 ]
 COMMANDS = {
     "topics": ["--words", "--top", "--json"],

@@ -42,8 +42,9 @@ def spoilt_counts(case: Case, n_docs: int = 6) -> Any:
     if how == 5:
         table = arrays.spoilt(case.spoiling, rows.toarray().astype(float), case.rounds)
         try:
-            return pd.DataFrame(table)
-        except (ValueError, TypeError):  # of more dimensions than two, or none
+            names = [rng.choice(WORDS) for _ in range(table.shape[1])]  # some of them twice
+            return pd.DataFrame(table, columns=names if rng.random() < 0.5 else None)
+        except (AttributeError, IndexError, ValueError, TypeError):  # of more dimensions than two, or none
             return table
     rows = csr_array(rows) if how % 2 else rows
     if how < 8:
@@ -217,6 +218,8 @@ def from_frame(case: Case) -> Run:
             if case.rng.random() < 0.6
             else pl.DataFrame({str(k): v for k, v in columns.items()}, strict=False)
         )
+        if isinstance(frame, pd.DataFrame) and case.rng.random() < 0.2:
+            frame.columns = [rng.choice(["text", "title", "date"]) for _ in frame.columns]
     except Exception:
         frame = pd.DataFrame({"text": texts}, dtype=object)
     return lambda: looked_at(Corpus.from_frame(frame, **given))

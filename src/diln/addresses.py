@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, unquote_plus
 
-NAME = r"[A-Za-z][A-Za-z0-9+.-]+"  # of a protocol: two letters at least, as one is a drive of Windows
-URL = re.compile(rf"(?:{NAME}::)*{NAME}://")
+# Of a protocol: two letters at least, as one is a drive of Windows. Bounded, as a search for a URL in a long text that
+# has none would otherwise take time in the square of its length.
+NAME = r"[A-Za-z][A-Za-z0-9+.-]{1,40}"
+URL = re.compile(rf"(?:{NAME}::){{0,20}}{NAME}://")
 SPOILT_URL = re.compile(r"(?:https?|s3a?|gcs?|ftp|sftp|file):/(?!/)")  # a Path makes one slash of two
 IN_TEXT = re.compile(rf"(?:{URL.pattern}|{SPOILT_URL.pattern})[^\s'\"<>]*", re.IGNORECASE)
 LINK = re.compile(rf"::(?={NAME}(?:::|://))")
@@ -77,7 +79,7 @@ def _login(protocol: str, rest: str) -> tuple[str, str | None, str]:
 
 def without_secrets(text: str, url: str = "") -> str:
     """A text of others, such as an error's, with every URL in it as ``shown``, and without the secrets of this URL."""
-    clean = IN_TEXT.sub(lambda found: shown(found[0]), text)
+    clean = IN_TEXT.sub(lambda found: shown(found[0]), text) if ":/" in text else text
     for secret in sorted(set(_secrets(url)), key=len, reverse=True):
         clean = clean.replace(secret, HIDDEN)
     return clean

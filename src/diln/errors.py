@@ -7,6 +7,9 @@ from diln.addresses import without_secrets
 
 SHOWN = 80  # characters of a wrong value that a sentence has
 LONGEST = 900  # characters of a message
+QUOTES = ("'", '"')
+QUOTED = re.compile(rf"(?<![^\s(\[{{=:,])(['\"])((?!\1)(?:\\.|(?!\1)[^\\]){{{SHOWN},}})\1", re.DOTALL)  # and too long
+TOO_LONG = "the name is too long; give a shorter one"  # of a file
 # What a terminal obeys (control characters but line feeds and tabs) or reorders lines by (bidi controls).
 ACTS = re.compile("\r\n|[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
@@ -19,8 +22,11 @@ class DilnError(Exception):
 
 
 def one_line(text: str) -> str:
-    """The text in one line of bounded length, and without secrets in URLs, whatever names or values it quotes."""
-    text = without_secrets(text)
+    """The text in one line of bounded length, and without secrets in URLs, whatever names or values it quotes.
+
+    Long values between quotes, which are data, are cut.
+    """
+    text = QUOTED.sub(lambda match: f"{match[1]}{match[2][:SHOWN]}...{match[1]}", without_secrets(text))
     line = text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
     return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} ... {line[-LONGEST // 2 :]}"
 
@@ -67,7 +73,7 @@ def brief(value: Any) -> str:
         text = " ".join(repr(value).split())
     except Exception:  # of anybody's class, or a number of too many digits
         text = f"<{type(value).__name__}>"
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}...{text[0] if text[0] in QUOTES else ''}"
 
 
 def check_kind(name: str, value: Any, kind: type) -> None:

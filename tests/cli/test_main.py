@@ -241,3 +241,19 @@ def test_every_command_argument_and_option_is_described_in_a_sentence(name):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_an_example_of_its_use(name):
     assert name in COMMANDS[name].epilog
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "topics {model} -o {long}.csv", "documents {model} -o {long}.csv", "report {model} -o {long}.html",
+        "plot {model} map -o {long}.svg", "evaluate {model} {long}", "info {long}", "fit {texts} -o {long}",
+        "corpus build {texts} -o {long}", "compare {texts} -o {long}", "corpus info {long}",
+    ],
+)  # fmt: skip
+def test_a_name_that_is_too_long_is_said_to_be_and_not_to_need_room(line, shelf, tmp_path):
+    long = tmp_path / ("x" * 300)
+    done = diln(*line.format(model=shelf / "diln", texts=shelf / "texts.jsonl", long=long).split())
+    assert done.code == 2
+    (said,) = [text for text in done.err.splitlines() if text.startswith("error: ")]
+    assert said.endswith(": the name is too long; give a shorter one")

@@ -66,7 +66,8 @@ FILES = [
     ("a.csv", "a,b\nelk,1\n", {}, ["which column holds the text?", "none has a usual name", "--text", "are a, b"]),
     ("a.csv", "body,summary\nelk,1\n", {}, ["body and summary could each be it", "--text (text=)", "body, summary"]),
     ("a.jsonl", '{"a": 1, "b": 2}\n', {}, ["a.jsonl", "which column holds the text?", "--text", "are a, b"]),
-    ("a.csv", "text,text\nelk,1\n", {}, ["text and text could each be it", "--text"]),
+    ("a.csv", "text,text\nelk,1\n", {}, ["there are 2 columns 'text'", "rename all but one"]),
+    ("a.csv", "text,Text\nelk,1\n", {}, ["text and Text could each be it", "--text"]),
     # bytes
     ("a.txt", b"elk\ndog " + BROKEN, {}, ["a.txt, line 2, byte 8", r"b'\xc4'", "utf-8", "--encoding", "--errors"]),
     ("a.txt", b"\xef\xbb\xbfelk " + BROKEN, {}, ["a.txt, line 1, byte 7", r"b'\xc4'"]),
@@ -363,7 +364,7 @@ def test_a_parquet_file_with_values_that_are_no_text_is_refused(tmp_path):
         pa.string(), 1, [None, pa.py_buffer(np.array([0, 2], np.int32)), pa.py_buffer(b"\xff\xfe")]
     )
     pq.write_table(pa.table({"text": broken}), path)
-    refused(lambda: Corpus.read(path), "a.parquet: has values that cannot be read", "write it again")
+    refused(lambda: Corpus.read(path), "a.parquet: column 'text' has values that cannot be read", "write it again")
 
 
 @pytest.mark.parametrize("name", ["a\0b.txt", "a" * 5000 + ".txt"])
@@ -521,6 +522,7 @@ def test_a_frame_without_a_text_column_lists_its_columns(frame):
 def test_a_frame_with_a_column_twice_is_refused():
     frame = pd.DataFrame([["elk", "dog"]], columns=["text", "text"])
     refused(lambda: Corpus.from_frame(frame, text="text"), "there are 2 columns 'text'", "rename all but one")
+    refused(lambda: Corpus.from_frame(frame), "there are 2 columns 'text'", "rename all but one")
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,12 @@ def test_what_is_no_date_is_left_out_counted_and_said():
     assert (summary.dates, summary.undated) == (["2017-03-02", "2017-03-02"], 3)
 
 
+def test_a_date_of_thousands_of_digits_is_not_printed_whole():
+    with pytest.warns(DilnWarning, match="1 dates cannot be read, such as '9{70,}") as told:
+        Corpus.from_texts(["elk", "dog"], dates=["2017", "9" * 4000])
+    assert len(str(told[0].message)) < 300
+
+
 def test_what_could_be_two_dates_is_left_out_and_the_option_is_named():
     given = ["2017-01-01", "02/03/2017", "03/04/2017", "05/05/2017"]
     with pytest.warns(

@@ -28,7 +28,7 @@ from diln.corpus import FORMATS, Corpus, append, build
 from diln.corpus.in_memory import FrameSource, TextsSource, TokensSource
 from diln.corpus.readers.detect import detect_format
 from diln.corpus.readers.lines import LineReader
-from diln.corpus.readers.table import ParquetSource
+from diln.corpus.readers.table import ParquetSource, _sound_times
 from diln.errors import SourceError
 
 
@@ -142,6 +142,38 @@ def test_a_parquet_file_is_read_with_its_types(tmp_path):
     assert corpus.documents.dates == ["2020-01-02", "", "1999-12-31"]
     assert corpus.documents.labels == ["a", "b", "a"]
     assert corpus.tally.without_text == 1
+
+
+FAR = [0, 2**62, -(2**62), None]
+
+
+@pytest.mark.parametrize(
+    ("times", "left_out"),
+    [
+        (pa.array(FAR, pa.timestamp("ms")), 2),
+        (pa.array(FAR, pa.timestamp("us", tz="UTC")), 2),
+        (pa.array(FAR, pa.timestamp("ms", tz="Nowhere/Land")), 2),
+        (pa.array([0, 5, 5, None], pa.timestamp("ms", tz="Nowhere/Land")), 0),
+        (pa.array([0, 2**30, -(2**30), None], pa.date32()), 2),
+        (pa.array(FAR, pa.timestamp("ms")).dictionary_encode(), 2),
+        (pa.array([[0], [2**62], [-(2**62)], None], pa.list_(pa.timestamp("ms"))), 2),
+    ],
+)
+def test_times_that_are_out_of_range_in_a_parquet_file_are_left_out_and_said_to_be(times, left_out, tmp_path, recwarn):
+    table = pa.table(
+        {"text": ["elk dog", "dog", "cat", "elk"], "date": times, "unread": pa.array(FAR, pa.timestamp("ms"))}
+    )
+    pq.write_table(table, tmp_path / "a.parquet")
+    dates = Corpus.read(tmp_path / "a.parquet").documents.dates
+    assert (dates[0], dates[3]) == ("1970-01-01", "")
+    assert all(dates[1:3]) is not bool(left_out)
+    said = f"{tmp_path}/a.parquet: 2 times in the column 'date' are not of the years 1 to 9999, and are left out"
+    assert [str(warning.message) for warning in recwarn] == [said] * bool(left_out)
+
+
+def test_times_finer_than_microseconds_need_no_pandas():
+    values, left_out = _sound_times(pa.array([1451606400123456789, None], pa.timestamp("ns")))
+    assert (values, left_out) == ([datetime(2016, 1, 1, 0, 0, 0, 123456), None], 0)
 
 
 @pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "SEP=;"])

@@ -312,3 +312,15 @@ def test_short_documents_many_topics_and_any_prior_give_numbers(model, inference
     one_word = np.eye(150, dtype=int)
     np.testing.assert_allclose(fitted.transform(one_word).sum(axis=1), 1)
     assert np.isfinite(fitted.perplexity(one_word))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_frame_with_two_columns_of_one_name_is_refused_in_one_sentence(model):
+    names = [f"term {k}" for k in range(COUNTS.shape[1])]
+    plain, twice = (pd.DataFrame(COUNTS, columns=columns) for columns in (names, [*names[:-1], names[0]]))
+    fitted = small(model, "variational").fit(plain)
+    for call in (small(model).fit, small(model).partial_fit, fitted.transform, fitted.perplexity, fitted.score):
+        with pytest.raises(ValueError, match=r"^X has 2 columns 'term 0', and each term is one column; rename") as told:
+            call(twice)
+        assert "\n" not in str(told.value)
+    assert small(model).fit(twice.T.groupby(level=0).sum().T).n_features_in_ == len(names) - 1

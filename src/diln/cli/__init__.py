@@ -1,5 +1,1 @@
-"""The ``diln`` command."""
-
-from diln.cli.main import main
-
-__all__ = ["main"]
+"""The ``diln`` command; it is entered by ``diln.__main__``."""

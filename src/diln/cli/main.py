@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from errno import ENAMETOOLONG
 from typing import Annotated
 
 import typer
@@ -16,7 +17,7 @@ from diln.cli.edits import app as edits_app
 from diln.cli.explore import app as explore_app
 from diln.cli.fit import app as fit_app
 from diln.cli.index import app as index_app
-from diln.cli.interrupts import repeated, terminable
+from diln.cli.interrupts import interruptible, repeated, terminable
 from diln.cli.metrics import app as metrics_app
 from diln.cli.model import app as model_app
 from diln.cli.parameters import in_flags
@@ -29,7 +30,7 @@ from diln.cli.trends import app as trends_app
 from diln.cli.update import app as update_app
 from diln.cli.words import app as words_app
 from diln.engine.interrupts import true_interrupts
-from diln.errors import DilnError, WorkerError
+from diln.errors import TOO_LONG, DilnError, WorkerError
 from diln.models.checks import ParameterError
 
 EXIT_CODES = (
@@ -108,7 +109,7 @@ def main() -> None:
 def _run() -> int:
     """Run the command; returns the exit code."""
     try:
-        with plain_warnings(), true_interrupts(), repeated():
+        with interruptible(), plain_warnings(), true_interrupts(), repeated():
             app()
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 0
@@ -134,6 +135,8 @@ def _told(error: Exception) -> int:
         text = in_flags(error)
     elif isinstance(error, MemoryError):
         text, code = f"there is not enough memory{f' ({error})' if text else ''}; {LESS}", 1
+    elif isinstance(error, OSError) and error.errno == ENAMETOOLONG:
+        text = f"{error.filename}: {TOO_LONG}"
     elif isinstance(error, OSError):
         text, code = f"{error.filename or 'the machine'}: {error.strerror or error}; make room or mend it, try again", 1
     elif not isinstance(error, DilnError) and type(error) is not ValueError:

@@ -20,7 +20,7 @@ from diln.corpus.strings import Strings, offsets_of
 from diln.corpus.vocabulary import DROPPED, Choice, TermTable, choose, limits
 from diln.corpus.watch import Tally, Watch
 from diln.engine.processes import Processes
-from diln.errors import DilnWarning, SourceError
+from diln.errors import DilnWarning, SourceError, brief
 
 SHARD_BYTES = 16 << 20  # of text and fields
 SHARD_ENTRIES = 2 << 20
@@ -412,7 +412,7 @@ def _warn_of_stop_words(table: TermTable, rule: TextRule) -> None:
 
 
 def _warn_of_dates(name: str, unread: Unread) -> None:
-    shown = {kind: " and ".join(map(repr, texts)) for kind, texts in unread.examples.items()}
+    shown = {kind: " and ".join(map(brief, texts)) for kind, texts in unread.examples.items()}
     if unread.ambiguous:
         warnings.warn(
             f"{name}: {unread.ambiguous:,} dates can be read in more than one way, such as {shown[True]}, and are left "

@@ -12,10 +12,11 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from errno import ENAMETOOLONG
 from pathlib import Path
 from typing import Literal
 
-from diln.errors import StoreError
+from diln.errors import TOO_LONG, StoreError
 from diln.files.interrupts import guarded, uninterrupted
 from diln.files.kinds import MANIFEST, WRONG, Content, Kind, read_json, read_manifest, write_manifest
 from diln.files.lock import LOCK, locked, mark, release, same_file
@@ -109,7 +110,10 @@ def _make(directory: Path, made: list[Path]) -> None:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         _remove_empty(made)
-        raise StoreError(f"{directory}: cannot be made ({error.strerror}); name another directory") from None
+        reason = (
+            TOO_LONG if error.errno == ENAMETOOLONG else f"cannot be made ({error.strerror}); name another directory"
+        )
+        raise StoreError(f"{directory}: {reason}") from None
 
 
 def _remove_empty(folders: Iterable[Path]) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import IO, Any
 
-from diln.errors import StoreError
+from diln.errors import TOO_LONG, StoreError
 from diln.files.interrupts import guarded, let_through
 from diln.files.lock import claimed, same_file
 
@@ -32,6 +32,8 @@ TEMPORARY = r"\.{}\.[0-9a-f]{{16}}\.new"  # the name of a fresh copy
 
 def unwritable(path: Path, error: OSError) -> StoreError:
     """Why a file cannot be written, and what to do."""
+    if error.errno == errno.ENAMETOOLONG:
+        return StoreError(f"{path}: {TOO_LONG}")
     if error.errno in FULL:
         return StoreError(
             f"{path}: there is no room left on the disk; make room or name another place, and try again (what was "
@@ -176,6 +178,8 @@ def linked(path: Path) -> StoreError:
 
 def unreadable(path: Path, error: OSError) -> StoreError:
     """Why a file cannot be read, and what to do; the file may be all right."""
+    if error.errno == errno.ENAMETOOLONG:
+        return StoreError(f"{path}: {TOO_LONG}")
     reason = error.strerror or str(error)
     return StoreError(f"{path}: cannot be read ({reason}); see that you may read it and that the disk is in order")
 

@@ -13,7 +13,7 @@ from diln.corpus import Corpus
 from diln.corpus.sound import bags_or_text, dense, sound_rows
 from diln.corpus.splits import halves
 from diln.engine.threads import cut
-from diln.errors import DilnWarning
+from diln.errors import DilnWarning, brief
 
 LARGEST = 2**31  # of counts: what a corpus can hold, as float32 has it
 MOST_TOKENS = 2**24  # of one term in one document, that float32 counts without a gap
@@ -264,6 +264,12 @@ def as_table(X: Any, model: str, *, fresh: bool) -> Any:
     if issparse(X):
         return sound_rows(X, "X")
     if hasattr(X, "columns"):
+        if getattr(X.columns, "has_duplicates", False):  # of pandas
+            name = X.columns[X.columns.duplicated()][0]
+            raise ValueError(
+                f"X has {list(X.columns).count(name)} columns {brief(name)}, and each term is one column; rename all "
+                "but one, or add them up with X.T.groupby(level=0).sum().T"
+            )
         return X
     table = dense(X, "X")
     found = bags_or_text(table.tolist() if table.dtype == object and table.ndim == 1 else X)  # of a column, too

@@ -205,7 +205,7 @@ def _plain(name: str) -> str:
 def _guess_text(names: list[str], where: str) -> str:
     found = [name for name in names if _plain(name) in (*PLAIN_TEXT, *USUAL_TEXT)]
     plain = [name for name in found if _plain(name) in PLAIN_TEXT]
-    if len(plain) == 1 or len(found) == 1:
+    if len(set(plain)) == 1 or len(set(found)) == 1:  # where two have one name, that is what is said
         return (plain or found)[0]
     if len(names) == 1:
         return names[0]

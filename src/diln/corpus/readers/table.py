@@ -2,16 +2,18 @@
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from io import StringIO
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
+from warnings import warn
 
-from diln.corpus.readers.columns import SAMPLE, ColumnOptions, Columns, choose_columns
+from diln.corpus.readers.columns import SAMPLE, ColumnOptions, Columns, choose_columns, clipped
 from diln.corpus.readers.lines import LONGEST, LONGEST_SAID, LineReader, Name, check_file
 from diln.corpus.sources import BLOCK_BYTES, BLOCK_DOCS, Block, Source, TextBlock
-from diln.errors import SourceError
+from diln.errors import DilnWarning, SourceError
 
 LARGEST_FIELD = 2**31 - 1
 DELIMITERS = ",;\t|"
@@ -141,19 +143,28 @@ class ParquetSource(Source):
         texts = [field.name for field in self.file.schema_arrow if str(field.type) in ("string", "large_string")]
         try:
             batch = _next_batch(self.file.iter_batches(SAMPLE, columns=texts), self.path)
-            return {} if batch is None else _values(batch, self.path)
+            return {} if batch is None else _values(batch, self.path)[0]
         except SourceError:  # of a column that need not be read
             return {}
 
     def blocks(self) -> Iterator[Block]:
         """Rows in blocks of bounded size."""
         batches = self.file.iter_batches(self.BATCH, columns=self.columns.needed())
+        left_out = Counter[str]()
         while (batch := _next_batch(batches, self.path)) is not None:
-            values = _values(batch, self.path)
+            values, missing = _values(batch, self.path)
+            left_out.update(missing)
             numbers = range(self.position + 1, self.position + 1 + batch.num_rows)
             documents = self.columns.documents(numbers, values, f"{self.name}, row")
             self.position += batch.num_rows
             yield TextBlock(documents)
+        for name, number in left_out.items():
+            warn(
+                f"{self.name}: {number:,} times in the column {clipped(name)!r} are not of the years 1 to 9999, and "
+                "are left out",
+                DilnWarning,
+                stacklevel=2,
+            )
 
 
 def _open_parquet(path: Name, file: Path) -> Any:
@@ -179,15 +190,49 @@ def _next_batch(batches: Iterator[Any], path: Name) -> Any:
         raise SourceError(f"{path}: the parquet file is damaged ({_first_line(error)}); write it again") from None
 
 
-def _values(batch: Any, path: Name) -> dict[str, list[Any]]:
-    """Values by column; Python may not have them: text that is not UTF-8, times before the year 1."""
+def _values(batch: Any, path: Name) -> tuple[dict[str, list[Any]], dict[str, int]]:
+    """Values by column, and how many of a column's times are left out because Python has no such times."""
     from pyarrow import ArrowException
 
-    try:
-        values: dict[str, list[Any]] = batch.to_pydict()
-    except (ArrowException, ValueError, OverflowError) as error:
-        raise SourceError(f"{path}: has values that cannot be read ({_first_line(error)}); write it again") from None
-    return values
+    values, left_out = dict[str, list[Any]](), dict[str, int]()
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            values[name] = column.to_pylist()
+        except (ArrowException, ValueError, OverflowError) as error:
+            if not _has_times(column.type):
+                raise SourceError(
+                    f"{path}: column {clipped(name)!r} has values that cannot be read ({_first_line(error)}); write it "
+                    "again"
+                ) from None
+            values[name], number = _sound_times(column)
+            if number:
+                left_out[name] = number
+    return values, left_out
+
+
+def _has_times(kind: Any) -> bool:
+    """Whether values of this type are times or have times in them."""
+    from pyarrow import types
+
+    inner = [kind.value_type] if types.is_dictionary(kind) else [kind.field(at).type for at in range(kind.num_fields)]
+    return types.is_temporal(kind) or any(map(_has_times, inner))
+
+
+def _sound_times(column: Any) -> tuple[list[Any], int]:
+    """A column's values, with None in the place of those that Python has no times for, and how many these are."""
+    from pyarrow import ArrowException, timestamp, types
+
+    if types.is_timestamp(column.type):  # whole microseconds, which need no pandas, in a time zone that all know
+        unit = "us" if column.type.unit == "ns" else column.type.unit
+        column = column.cast(timestamp(unit, column.type.tz and "UTC"), safe=False)
+    values, left_out = list[Any](), 0
+    for value in column:
+        try:
+            values.append(value.as_py())
+        except (ArrowException, ValueError, OverflowError):
+            values.append(None)
+            left_out += 1
+    return values, left_out
 
 
 def _first_line(error: Exception) -> str:
