@@ -2,21 +2,23 @@
 
 import errno
 import ipaddress
+import logging
 import os
 import socket
 import sys
 import threading
 import webbrowser
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from diln.errors import DilnError
 from diln.show.explorer.settings import PORT
 
 TRIED = 20  # ports after the usual one
-BACKLOG = 2048
 BLOCK = 4096  # bytes of the standard input that are read at once
 SWITCH = 0.001  # seconds that a thread works on while others wait: answers that are kept are sent at once
+LOGS = ("asyncio", "diln.explorer", "uvicorn.error")  # where strangers can have something written
 GRACE = 2  # seconds that requests under way have when the server is to end
 
 
@@ -43,7 +45,7 @@ def _bound(host: str, port: int) -> socket.socket:
         if os.name == "posix":  # elsewhere two could listen at one port
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind(address)
-        sock.listen(BACKLOG)
+        sock.listen()
     except OSError:
         sock.close()
         raise
@@ -67,11 +69,17 @@ def run(app: Callable[..., Any], sock: socket.socket, *, until_eof: bool = False
     """
     import uvicorn
 
+    from diln.show.explorer.connections import NEXT, Connection, FewOfAKind, Server, Waiting, bounds
+
+    most, at_once = bounds()
+    connection: Any = partial(Connection, waiting=Waiting(most))
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, lifespan="on", server_header=False, proxy_headers=False,
-        timeout_graceful_shutdown=GRACE, timeout_keep_alive=30, ws="none",
+        app, http=connection, log_level="warning", access_log=False, lifespan="on", server_header=False,
+        proxy_headers=False, timeout_graceful_shutdown=GRACE, timeout_keep_alive=NEXT, ws="none", backlog=at_once,
     )  # fmt: skip
-    server = uvicorn.Server(config)
+    for name in LOGS:
+        logging.getLogger(name).addFilter(FewOfAKind())
+    server = Server(config)
     sys.setswitchinterval(SWITCH)
 
     def wait() -> None:

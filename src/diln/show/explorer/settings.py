@@ -59,6 +59,12 @@ def host_name(header: str) -> str:
     return header.rpartition(":")[0] if header.count(":") == 1 else header
 
 
+def port_of(header: str) -> str:
+    """The port of a Host header, if it names one."""
+    port = header.rpartition("]")[2].rpartition(":")[2].strip() if ":" in header.rpartition("]")[2] else ""
+    return port if port.isdecimal() and port.isascii() else ""
+
+
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach a server at this address."""
     if host.lower() == "localhost":
