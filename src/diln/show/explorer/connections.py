@@ -8,7 +8,9 @@ import asyncio
 import logging
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from socket import socket
 from typing import Any
 
@@ -16,14 +18,16 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST = 1000  # connections, where files are many
-FIRST = 10  # seconds from the connection to the whole head of its first request
+FIRST = 10.0  # seconds from the connection to the whole head of its first request
 FILES = 4 * MOST  # that may be open
 BACKLOG = 2048  # who the system lets wait before they are accepted
 NEXT = 30  # seconds from an answer to the whole head of the next request
 UNREAD = 30  # seconds in which a client must take some of what is sent
+GRACE = 2  # seconds that requests under way have when the server is to end
 STEP = 16_384  # bytes that are some
 LOGGED = 10  # messages from one place in the code ...
 MINUTE = 60.0  # ... in so many seconds
+LOGS = ("asyncio", "diln.explorer", "uvicorn.error")  # where strangers can have something written
 
 
 class Waiting:
@@ -133,6 +137,19 @@ class Server(uvicorn.Server):
             sock.listen(BACKLOG)
 
 
+def make_server(app: Callable[..., Any], most: int | None = None) -> Server:
+    """A server of an application, with no more connections than ``most``, or than the system allows."""
+    allowed, at_once = bounds()
+    connection: Any = partial(Connection, waiting=Waiting(most or allowed))
+    config = uvicorn.Config(
+        app, http=connection, log_level="warning", access_log=False, lifespan="on", server_header=False,
+        proxy_headers=False, timeout_graceful_shutdown=GRACE, timeout_keep_alive=NEXT, ws="none", backlog=at_once,
+    )  # fmt: skip
+    for name in LOGS:
+        logging.getLogger(name).addFilter(FEW)
+    return Server(config)
+
+
 def bounds() -> tuple[int, int]:
     """How many connections there may be, and how many may be accepted at once.
 
@@ -170,3 +187,6 @@ class FewOfAKind(logging.Filter):
             since, count = now, 0
         self.counts[place] = since, count + 1
         return count < LOGGED
+
+
+FEW = FewOfAKind()

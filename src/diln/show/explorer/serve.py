@@ -2,14 +2,12 @@
 
 import errno
 import ipaddress
-import logging
 import os
 import socket
 import sys
 import threading
 import webbrowser
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from diln.errors import DilnError
@@ -18,8 +16,6 @@ from diln.show.explorer.settings import PORT
 TRIED = 20  # ports after the usual one
 BLOCK = 4096  # bytes of the standard input that are read at once
 SWITCH = 0.001  # seconds that a thread works on while others wait: answers that are kept are sent at once
-LOGS = ("asyncio", "diln.explorer", "uvicorn.error")  # where strangers can have something written
-GRACE = 2  # seconds that requests under way have when the server is to end
 
 
 def listen(host: str, port: int | None) -> socket.socket:
@@ -67,19 +63,9 @@ def run(app: Callable[..., Any], sock: socket.socket, *, until_eof: bool = False
 
     With ``until_eof`` it ends when the standard input does, too: with the process that holds its other end.
     """
-    import uvicorn
+    from diln.show.explorer.connections import make_server
 
-    from diln.show.explorer.connections import NEXT, Connection, FewOfAKind, Server, Waiting, bounds
-
-    most, at_once = bounds()
-    connection: Any = partial(Connection, waiting=Waiting(most))
-    config = uvicorn.Config(
-        app, http=connection, log_level="warning", access_log=False, lifespan="on", server_header=False,
-        proxy_headers=False, timeout_graceful_shutdown=GRACE, timeout_keep_alive=NEXT, ws="none", backlog=at_once,
-    )  # fmt: skip
-    for name in LOGS:
-        logging.getLogger(name).addFilter(FewOfAKind())
-    server = Server(config)
+    server = make_server(app)
     sys.setswitchinterval(SWITCH)
 
     def wait() -> None:
