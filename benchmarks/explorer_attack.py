@@ -1,6 +1,7 @@
-"""Whether strangers can lock readers out of an explorer that they can reach: attacks without the token, while one reads.
+"""Whether strangers without the token can lock readers out of an explorer that they can reach.
 
-    python benchmarks/explorer_attack.py MODEL [--attack NAME] [--connections 400] [--seconds 20] [--files 256] [--out FILE]
+    python benchmarks/explorer_attack.py MODEL [--attack NAME] [--connections 400] [--seconds 20] [--files 256]
+        [--reader 127.0.0.2] [--out FILE]
 
 Starts ``diln serve --host 0.0.0.0`` as a process of its own that may have ``--files`` files open, fewer than there are
 connections. Each attack holds that many connections for some seconds, and opens one anew for each that the server
@@ -38,9 +39,7 @@ from typing import Any
 ALLOWED = 3.0  # seconds until a reader has an answer
 LOG = 100_000  # bytes
 HEAD = b"GET /api/model HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-POST = (
-    b"POST /api/read HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
-)
+POST = b"POST /api/read HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
 
 
 @dataclass
@@ -189,7 +188,9 @@ def main() -> None:
     parser.add_argument("--connections", type=int, default=400)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--files", type=int, default=256)
-    parser.add_argument("--reader", default="127.0.0.2", help="address that the reader comes from; strangers: 127.0.0.1")
+    parser.add_argument(
+        "--reader", default="127.0.0.2", help="address that the reader comes from; strangers: 127.0.0.1"
+    )
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)

@@ -342,7 +342,7 @@ OUT = "".join(
 
 
 def test_links_out_of_a_folder_on_the_web_are_not_followed_and_said_to_be_there(site):
-    site.files = {name: b"elk dog" for name in ("shelf/a.txt", "shelf/b%20c.txt", "shelf/low/d.txt", "more/z.txt")}
+    site.files = dict.fromkeys(("shelf/a.txt", "shelf/b%20c.txt", "shelf/low/d.txt", "more/z.txt"), b"elk dog")
     site.pages = {"shelf": OUT, "shelf/low": OUT.replace('"low/"', '"../low/"'), "more": '<a href="../shelf/">up</a>'}
     with pytest.warns(DilnWarning) as caught:
         corpus = Corpus.read(site.url("ranges/shelf/"), min_df=1, max_df=1.0)

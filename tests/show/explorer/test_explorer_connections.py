@@ -163,10 +163,9 @@ def test_who_does_not_take_the_answer_is_given_up(soon):
         time.sleep(2)
         link.settimeout(5)
         size = 0
-        with pytest.raises(OSError):  # noqa: PT011 (reset, in one way or another)
+        with suppress(ConnectionError):
             while piece := link.recv(1 << 20):
                 size += len(piece)
-            raise OSError
         assert size < LARGE
 
 
@@ -185,7 +184,8 @@ def test_an_address_that_holds_many_places_does_not_take_those_of_others():
             early.sendall(HEAD + b"\r\n")
             answer = b""
             while b"hello" not in answer:
-                assert (piece := early.recv(65536))
+                piece = early.recv(65536)
+                assert piece
                 answer += piece
             for _ in range(12):
                 stack.enter_context(connected(port)).sendall(HEAD)
@@ -240,7 +240,18 @@ def test_messages_of_one_kind_are_few_and_counted(monkeypatch):
 def test_strangers_cannot_lock_readers_out(shop, tmp_path):
     """The attacks themselves, on a server with fewer files than there are connections."""
     out = tmp_path / "result.json"
-    attacks = ["--attack", "dribble", "--attack", "garbage", "--seconds", "5", "--connections", "400", "--out", str(out)]
+    attacks = [
+        "--attack",
+        "dribble",
+        "--attack",
+        "garbage",
+        "--seconds",
+        "5",
+        "--connections",
+        "400",
+        "--out",
+        str(out),
+    ]
     done = subprocess.run([sys.executable, ATTACK, str(shop / "model0"), *attacks], capture_output=True, timeout=300)
     assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
     for tally in json.loads(out.read_text())["attacks"].values():

@@ -3,10 +3,18 @@
 import pytest
 from shop import client
 
-from diln.show.explorer.start import start_search
-
 TOKEN = "secret-token"
-PATHS = ("/", "/app.js", "/diln/base.css", "/openapi.json", "/docs", "/api/topics", "/api/map", "/api/themes", "/api/documents")
+PATHS = (
+    "/",
+    "/app.js",
+    "/diln/base.css",
+    "/openapi.json",
+    "/docs",
+    "/api/topics",
+    "/api/map",
+    "/api/themes",
+    "/api/documents",
+)
 
 
 @pytest.fixture
