@@ -3,8 +3,6 @@
 import asyncio
 from collections import OrderedDict
 
-from starlette.datastructures import Headers
-
 from diln.show.explorer.desk import Desk
 from diln.show.explorer.guard import App, Message, Receive, Scope, Send
 
@@ -37,8 +35,9 @@ class KeptAnswers:
         if self.changes != self.desk.changes:
             self.known.clear()
             self.changes, self.bytes = self.desk.changes, 0
-        packed = b"gzip" if "gzip" in Headers(scope=scope).get("accept-encoding", "") else b""
-        key = b" ".join((packed, scope["raw_path"], scope["query_string"]))
+        key = scope["raw_path"] + b"?" + scope["query_string"]
+        if any(name == b"accept-encoding" and b"gzip" in value for name, value in scope.get("headers", ())):
+            key = b"gzip " + key  # which may be another answer
         while key in self.asked:  # somebody else asks the same just now
             await self.asked[key].wait()
         known = self.known.get(key)
