@@ -61,8 +61,8 @@ def host_name(header: str) -> str:
 
 def port_of(header: str) -> str:
     """The port of a Host header, if it names one."""
-    port = header.rpartition("]")[2].rpartition(":")[2].strip() if ":" in header.rpartition("]")[2] else ""
-    return port if port.isdecimal() and port.isascii() else ""
+    _, colon, port = header.rpartition("]")[2].rpartition(":")
+    return port.strip() if colon and port.strip().isdecimal() and port.isascii() else ""
 
 
 def is_loopback(host: str) -> bool:
