@@ -7,7 +7,7 @@ import pytest
 
 import diln.corpus.readers.folder
 from diln.corpus import Corpus
-from diln.errors import SourceError
+from diln.errors import DilnWarning, SourceError
 
 
 @pytest.fixture
@@ -110,6 +110,26 @@ def test_links_to_files_are_followed_and_links_to_folders_are_said_not_to_be(new
     (news / "all").symlink_to(".")
     assert Corpus.read(news).documents.ids == ["a.txt", "again.txt", "sport/b.txt"]
     assert "links to folders are not followed (1, the first being" in capsys.readouterr().err
+
+
+def test_links_to_files_outside_a_folder_are_told_of(news, tmp_path, recwarn):
+    (news / "again.txt").symlink_to("a.txt")
+    (news / "sport" / "up.txt").symlink_to("../a.txt")
+    assert len(Corpus.read(news)) == 4
+    assert not [one for one in recwarn if "lead out" in str(one.message)]
+    secret = tmp_path / "secret.txt"
+    secret.write_text("elk fox")
+    (news / "sport" / "c.txt").symlink_to(secret)
+    (news / "z.txt").symlink_to("../secret.txt")
+    with pytest.warns(DilnWarning, match=r"2 of its files are links that lead out of it.*c\.txt, to .*secret\.txt;"):
+        assert len(Corpus.read(news)) == 6
+
+
+def test_a_folder_that_is_reached_by_a_link_does_not_lead_out_of_itself(news, tmp_path, recwarn):
+    (news / "again.txt").symlink_to("a.txt")
+    (tmp_path / "other").symlink_to(news)
+    assert len(Corpus.read(tmp_path / "other")) == 3
+    assert not [one for one in recwarn if "lead out" in str(one.message)]
 
 
 def test_stray_links_and_hidden_files_are_no_documents(news):

@@ -18,7 +18,7 @@ from web import Site
 from diln.addresses import is_url, shown, without_secrets
 from diln.corpus import Corpus, build
 from diln.corpus.readers import remote, remote_folder, troubles
-from diln.errors import SourceError, StoreError
+from diln.errors import DilnWarning, SourceError, StoreError
 from diln.files.urls import as_local
 
 pytest.importorskip("fsspec.registry")
@@ -329,6 +329,42 @@ def test_a_folder_elsewhere_is_the_corpus_of_the_folder(memory, site, file, tmp_
     assert there.documents.labels == here.documents.labels
     web = Corpus.read(site.url("ranges/shelf/"))
     assert web.documents.ids == [f"{number:02}.txt" for number in range(40)]
+
+
+OUT = "".join(
+    f'<a href="{link}">link</a>'
+    for link in [
+        "?C=N;O=D", "../", "/", "a.txt", "./a.txt", "a.txt#top", "b%20c.txt", "low/", "../more/", "../more/z.txt",
+        "%2e%2e/more/z.txt", "low/../../more/z.txt", "/ranges/shelf/low/d.txt", "//elsewhere.invalid/w.txt",
+        "https://elsewhere.invalid/v.txt?sig=hunter2", "mailto:x.txt", "javascript:void('.txt')", "http://[", "m.html",
+    ]
+)  # fmt: skip
+
+
+def test_links_out_of_a_folder_on_the_web_are_not_followed_and_said_to_be_there(site):
+    site.files = dict.fromkeys(("shelf/a.txt", "shelf/b%20c.txt", "shelf/low/d.txt", "more/z.txt"), b"elk dog")
+    site.pages = {"shelf": OUT, "shelf/low": OUT.replace('"low/"', '"../low/"'), "more": '<a href="../shelf/">up</a>'}
+    with pytest.warns(DilnWarning) as caught:
+        corpus = Corpus.read(site.url("ranges/shelf/"), min_df=1, max_df=1.0)
+    assert corpus.documents.ids == ["a.txt", "b%20c.txt", "low/d.txt"]
+    (warning,) = {str(one.message) for one in caught}
+    assert "/ranges/shelf/: links to 3 .txt files outside this folder, which are not read; the first is http" in warning
+    assert "hunter2" not in warning
+    assert not any("more" in asked for asked in site.asked)
+    assert len(site.asked) < 40
+
+
+def test_a_folder_on_the_web_that_keeps_to_itself_brings_no_warning(site, recwarn):
+    site.files = {"shelf/a.txt": b"elk dog", "shelf/b.txt": b"cat owl"}
+    site.pages = {"shelf": '<a href="../">up</a> <A HREF=a.txt>a</A> <a href="b.txt">b</a> <img src="/logo.txt">'}
+    assert Corpus.read(site.url("ranges/shelf/"), min_df=1, max_df=1.0).documents.ids == ["a.txt", "b.txt"]
+    assert not [one for one in recwarn if "outside" in str(one.message)]
+
+
+def test_addresses_in_the_text_of_a_page_are_links_too(site):
+    site.files = {"shelf/a.txt": b"elk dog", "shelf/b.txt": b"cat owl"}
+    site.pages = {"shelf": f"get {site.url('ranges/shelf/a.txt')} or <b>{site.url('ranges/shelf/b.txt')}</b>"}
+    assert Corpus.read(site.url("ranges/shelf/"), min_df=1, max_df=1.0).documents.ids == ["a.txt", "b.txt"]
 
 
 def test_a_file_that_cannot_be_read_in_a_folder_elsewhere_is_named_or_left_out(site):

@@ -14,6 +14,7 @@ class Site:
 
     def __init__(self):
         self.files: dict[str, bytes] = {}
+        self.pages: dict[str, str] = {}  # links of folders, where they are not just what is in them
         self.asked: list[str] = []  # method, path and range of every request
         self.sent = 0  # bytes of answers without end
         self.over = Event()  # set when the test is over: nobody waits any longer
@@ -77,7 +78,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def listing(self, folder, body):
         found = {name[len(folder) :].lstrip("/").split("/")[0] for name in self.site.files if name.startswith(folder)}
-        page = PAGE.format("".join(f'<a href="{name}">{name}</a>' for name in sorted(found))).encode()
+        links = "".join(f'<a href="{name}">{name}</a>' for name in sorted(found))
+        page = PAGE.format(self.site.pages.get(folder, links)).encode()
         return self.plain(200, page if body else b"", {"Content-Type": "text/html"}, len(page))
 
     def send(self, way, path, data, asked_range, body):

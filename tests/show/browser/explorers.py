@@ -42,17 +42,15 @@ def started(model: Path, *options: str) -> Iterator[Explorer]:
 @contextmanager
 def served(atlas: Any) -> Iterator[Explorer]:
     """An atlas in a thread of this process, on a free port."""
-    import uvicorn
-
     from diln.show.explorer.app import make_app
+    from diln.show.explorer.connections import make_server
     from diln.show.explorer.desk import Desk
     from diln.show.explorer.serve import address_of, listen
     from diln.show.explorer.settings import Settings
 
     sock = listen("127.0.0.1", 0)
     settings = Settings.of("127.0.0.1", sock.getsockname()[1], read_only=False, page=True)
-    config = uvicorn.Config(make_app(Desk(atlas), settings), log_level="error", lifespan="off", ws="none")
-    server = uvicorn.Server(config)
+    server = make_server(make_app(Desk(atlas), settings))
     thread = threading.Thread(target=server.run, args=([sock],), daemon=True)
     thread.start()
     try:

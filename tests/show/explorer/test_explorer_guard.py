@@ -105,7 +105,7 @@ def test_a_token_is_asked_for(far):
     for wrong in ("", "x", "secret-toke", "secret-token2", "é"):
         assert far.get("/api/model", params={"token": wrong}).status_code == 401
     assert far.get("/api/model", headers={"authorization": "Bearer wrong"}).status_code == 401
-    assert far.get("/api/model", headers={"cookie": "diln-token=wrong; a=b"}).status_code == 401
+    assert far.get("/api/model", headers={"cookie": "diln-token-8642=wrong; a=b"}).status_code == 401
 
 
 def test_a_token_is_taken_as_a_header_or_once_in_the_address(far):
@@ -117,6 +117,33 @@ def test_a_token_is_taken_as_a_header_or_once_in_the_address(far):
     cookie = answer.headers["set-cookie"].partition(";")[0]
     assert far.get("/api/model", headers={"cookie": cookie}).status_code == 200
     far.cookies.clear()
+
+
+@pytest.mark.parametrize("odd", ['prefs={"a": 1}', "a[b]=1; c=(d)", "=", ";;", "lonely", 'x="a;b"', "é=ü", 'y="'])
+def test_cookies_of_other_applications_do_not_matter(far, odd):
+    for cookies in (f"{odd}; diln-token-8642=secret-token", f"diln-token-8642=secret-token; {odd}"):
+        assert far.get("/api/model", headers={"cookie": cookies.encode()}).status_code == 200
+    assert far.get("/api/model", headers={"cookie": odd.encode()}).status_code == 401
+
+
+def test_each_port_has_a_cookie_of_its_own(far):
+    def cookie(host):
+        headers = {"host": host}
+        answer = far.get("/", params={"token": "secret-token"}, headers=headers, follow_redirects=False)
+        far.cookies.clear()
+        return answer.headers["set-cookie"].partition("=")[0]
+
+    hosts = ["localhost:1", "localhost:2", "[::1]:3", "office"]
+    assert [cookie(host) for host in hosts] == [f"diln-token-{port}" for port in (1, 2, 3, 8642)]
+    both = {"host": "localhost:1", "cookie": "diln-token-1=secret-token; diln-token-2=other"}
+    assert far.get("/api/model", headers=both).status_code == 200
+    assert far.get("/api/model", headers={**both, "host": "localhost:2"}).status_code == 401
+
+
+def test_who_is_refused_must_connect_again(far):
+    assert far.get("/api/model").headers["connection"] == "close"
+    bearer = {"authorization": "Bearer secret-token"}
+    assert "connection" not in far.get("/api/model", headers=bearer).headers
 
 
 def test_a_token_leads_to_no_other_server(far):
@@ -141,6 +168,10 @@ def test_a_file_that_the_browser_has_is_not_sent_again(empty):
     first = empty.get("/diln/base.css")
     again = empty.get("/diln/base.css", headers={"if-none-match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["vary"] == "Accept-Encoding"
+    several = f'"other", {first.headers["etag"].removeprefix("W/")}'
+    assert empty.get("/diln/base.css", headers={"if-none-match": several}).status_code == 304
+    assert empty.get("/diln/base.css", headers={"if-none-match": '"other"'}).status_code == 200
 
 
 def test_an_api_alone_has_no_page():

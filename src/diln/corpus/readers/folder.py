@@ -2,6 +2,7 @@
 
 import errno
 import os
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -20,7 +21,7 @@ from diln.corpus.readers.lines import (
 )
 from diln.corpus.rules import TextRule
 from diln.corpus.sources import BLOCK_BYTES, BLOCK_DOCS, Block, Counted, ParsedDocuments, Source
-from diln.errors import SourceError
+from diln.errors import DilnWarning, SourceError
 
 SUFFIX = ".txt"
 
@@ -85,6 +86,12 @@ class Found:
     files: list[tuple[Path, int]] = field(default_factory=list)
     unreadable: list[tuple[Path, str]] = field(default_factory=list)
     linked: list[Path] = field(default_factory=list)  # links to folders, which may lead anywhere and are not followed
+    links: list[Path] = field(default_factory=list)  # links to files, which are followed
+
+    def leading_out(self, root: Path) -> list[Path]:
+        """Links to files that are not in the folder: whoever made it may have meant files of another machine."""
+        home = root.resolve()
+        return sorted(path for path in self.links if not path.resolve().is_relative_to(home))
 
     def look_into(self, root: Path) -> None:
         """Look for files in a folder and all folders in it."""
@@ -118,6 +125,7 @@ class Found:
             self.unreadable.append((path, os.strerror(errno.EACCES)))
         elif suffix == SUFFIX:
             self.files.append((path, status.st_size))
+            self.links += [path] if entry.is_symlink() else []
         return False
 
 
@@ -140,6 +148,13 @@ class FolderSource(Source):
         if not self.files:
             raise SourceError(f"{root}: there is no .txt file in this folder or below it; give one that has some")
         self.notes = tuple(_notes(root, found))
+        if outside := found.leading_out(root):
+            warnings.warn(
+                f"{root}: {len(outside):,} of its files are links that lead out of it, and are read as documents; the "
+                f"first is {outside[0]}, to {outside[0].resolve()}; remove them if they are not yours",
+                DilnWarning,
+                stacklevel=2,
+            )
 
     def blocks(self) -> Iterator[Block]:
         """Files in blocks of bounded size."""

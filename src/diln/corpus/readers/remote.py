@@ -14,6 +14,7 @@ from typing import IO, Any
 from diln.addresses import LINK, NAME, protocol_of, shown
 from diln.corpus.readers.lines import LONGEST
 from diln.corpus.readers.troubles import TIMEOUT, BrokenOffError, TooLongError, trouble_of
+from diln.corpus.readers.web_folder import WebFolders
 from diln.errors import SourceError
 from diln.files import MANIFEST
 
@@ -56,6 +57,7 @@ class Remote:
         self.url = CACHES.sub("", PROTOCOLS.sub(lambda found: found[0].lower(), url))
         self.name, self.web, self.most = shown(self.url), protocol_of(self.url) in WEB, Most()
         self.fs, self.path = _file_system(self.url, self.most)
+        self.folders = WebFolders(self.fs) if self.web else None
 
     @property
     def is_pattern(self) -> bool:
@@ -98,6 +100,10 @@ class Remote:
                 f"pattern for files of another kind, such as '{pattern}'"
             )
         return found
+
+    def leading_out(self, suffix: str) -> list[str]:
+        """Files elsewhere that pages of this folder link to."""
+        return [] if self.folders is None else [shown(url) for url in self.folders.leading_out(self.path, suffix)]
 
     def _listed(self, ask: Callable[[], Any]) -> list[RemoteFile]:
         found: dict[str, dict[str, Any]] = self._tried(ask)

@@ -1,5 +1,6 @@
 """A folder elsewhere of .txt files, a document a file: read in blocks, many files at a time."""
 
+import warnings
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
@@ -7,7 +8,7 @@ from diln.corpus.readers.folder import SUFFIX, decoded, documents_of
 from diln.corpus.readers.lines import LONGEST, LONGEST_SAID, Errors, check_encoding
 from diln.corpus.readers.remote import Remote, RemoteFile
 from diln.corpus.sources import BLOCK_BYTES, BLOCK_DOCS, Block, Source, TextBlock
-from diln.errors import SourceError
+from diln.errors import DilnWarning, SourceError
 
 UNKNOWN_SIZE = 1 << 16  # bytes that a file is taken to have if its size is not told
 AT_ONCE = 1 << 20  # bytes of such a file that is read with others
@@ -22,6 +23,13 @@ class RemoteFolderSource(Source):
         self.skip_unreadable = skip_unreadable
         self.files = remote.inside(SUFFIX)
         self.total = len(self.files)
+        if outside := remote.leading_out(SUFFIX):
+            warnings.warn(
+                f"{self.name}: links to {len(outside):,} {SUFFIX} files outside this folder, which are not read; the "
+                f"first is {outside[0]}; give their folder to read them, too",
+                DilnWarning,
+                stacklevel=2,
+            )
 
     def blocks(self) -> Iterator[Block]:
         """Files in blocks of bounded size."""

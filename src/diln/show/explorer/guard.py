@@ -7,16 +7,16 @@ machine. So the host must be ours, changes must come from our own page, and nobo
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from hmac import compare_digest
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
 from starlette.responses import RedirectResponse
 
 from diln.show.explorer.replies import Json, refusal
-from diln.show.explorer.settings import Settings
+from diln.show.explorer.settings import Settings, port_of
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -25,7 +25,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 CHANGES = ("POST", "PUT", "PATCH", "DELETE")
-COOKIE = "diln-token"
+COOKIE = "diln-token-{port}"  # browsers keep cookies by host: the explorer at another port has a token of its own
 POLICY = (
     "default-src 'none'; script-src 'self'{scripts}; style-src 'self'; style-src-attr 'unsafe-inline'; connect-src "
     "'self'; img-src 'self' data: blob:; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -73,6 +73,7 @@ class Guard:
 
         refused = self.refused(scope)
         if refused is not None:
+            refused.headers["Connection"] = "close"  # strangers do not ask again and again over one
             await refused(scope, receive, dressed)
             return
         try:
@@ -93,20 +94,21 @@ class Guard:
         site = headers.get("sec-fetch-site", "none")
         if site not in ("same-origin", "none") and headers.get("sec-fetch-mode") != "navigate":
             return refusal(403, "another page asks for this; only the explorer's own page may")
-        return self._stranger(scope, headers) or self._foreign_change(scope, headers, named[0], site)
+        return self._stranger(scope, headers, named[0]) or self._foreign_change(scope, headers, named[0], site)
 
-    def _stranger(self, scope: Scope, headers: Headers) -> Any:
+    def _stranger(self, scope: Scope, headers: Headers, host: str) -> Any:
         """The reply to a request without the token, or to the first that bears it in its address."""
         token = self.settings.token
         if token is None:
             return None
-        if _same(_borne(headers), token):
+        cookie = COOKIE.format(port=port_of(host) or self.settings.port)
+        if _same(_borne(scope, headers, cookie), token):
             return None
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if scope["method"] in ("GET", "HEAD") and _same(dict(query).get("token", ""), token):
             rest = urlencode([(name, value) for name, value in query if name != "token"])
             reply = RedirectResponse(_local(scope["path"]) + (f"?{rest}" if rest else ""), 303)
-            reply.set_cookie(COOKIE, token, httponly=True, samesite="strict", path="/")
+            reply.set_cookie(cookie, token, httponly=True, samesite="strict", path="/")
             return reply
         return refusal(
             401, "a token is missing; open the address that the server printed at its start", WWW_Authenticate="Bearer"
@@ -125,7 +127,7 @@ class Guard:
         length = headers.get("content-length", "0")
         if length.isdecimal() and int(length[:20]) > self.settings.max_body:
             too_large = self.too_large()
-            return refusal(too_large.status_code, too_large.detail, Connection="close")
+            return refusal(too_large.status_code, too_large.detail)
         return None
 
     def limited(self, receive: Receive) -> Receive:
@@ -163,16 +165,12 @@ def _host_of(origin: str) -> str:
         return ""
 
 
-def _borne(headers: Headers) -> str:
+def _borne(scope: Scope, headers: Headers, cookie: str) -> str:
     """The token that a request bears in a header or a cookie."""
     scheme, _, value = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return value.strip()
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return ""
-    return found.value if found else ""
+    return HTTPConnection(scope).cookies.get(cookie, "")  # as browsers read them: odd ones of others do not matter
 
 
 def _same(given: str, token: str) -> bool:

@@ -14,10 +14,8 @@ from diln.errors import DilnError
 from diln.show.explorer.settings import PORT
 
 TRIED = 20  # ports after the usual one
-BACKLOG = 2048
 BLOCK = 4096  # bytes of the standard input that are read at once
 SWITCH = 0.001  # seconds that a thread works on while others wait: answers that are kept are sent at once
-GRACE = 2  # seconds that requests under way have when the server is to end
 
 
 def listen(host: str, port: int | None) -> socket.socket:
@@ -43,7 +41,7 @@ def _bound(host: str, port: int) -> socket.socket:
         if os.name == "posix":  # elsewhere two could listen at one port
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind(address)
-        sock.listen(BACKLOG)
+        sock.listen()
     except OSError:
         sock.close()
         raise
@@ -65,13 +63,9 @@ def run(app: Callable[..., Any], sock: socket.socket, *, until_eof: bool = False
 
     With ``until_eof`` it ends when the standard input does, too: with the process that holds its other end.
     """
-    import uvicorn
+    from diln.show.explorer.connections import make_server
 
-    config = uvicorn.Config(
-        app, log_level="warning", access_log=False, lifespan="on", server_header=False, proxy_headers=False,
-        timeout_graceful_shutdown=GRACE, timeout_keep_alive=30, ws="none",
-    )  # fmt: skip
-    server = uvicorn.Server(config)
+    server = make_server(app)
     sys.setswitchinterval(SWITCH)
 
     def wait() -> None:

@@ -59,6 +59,12 @@ def host_name(header: str) -> str:
     return header.rpartition(":")[0] if header.count(":") == 1 else header
 
 
+def port_of(header: str) -> str:
+    """The port of a Host header, if it names one."""
+    _, colon, port = header.rpartition("]")[2].rpartition(":")
+    return port.strip() if colon and port.strip().isdecimal() and port.isascii() else ""
+
+
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach a server at this address."""
     if host.lower() == "localhost":

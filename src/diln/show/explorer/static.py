@@ -51,7 +51,7 @@ def reply(request: Request, file: Path) -> Response:
     """A file, or that the browser has it already."""
     data = file.read_bytes()
     tag = f'"{sha256(data).hexdigest()[:32]}"'
-    headers = {"ETag": tag, "Cache-Control": "no-cache"}
-    if request.headers.get("if-none-match") == tag:
-        return Response(status_code=304, headers=headers)
+    headers = {"ETag": f"W/{tag}", "Cache-Control": "no-cache"}  # weak: the same, packed or not
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers={**headers, "Vary": "Accept-Encoding"})
     return Response(data, media_type=TYPES[file.suffix], headers=headers)
