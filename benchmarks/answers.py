@@ -50,7 +50,8 @@ EDITS = ("label {m} 1 Crops", "merge {m} 2 5", "hide {m} 4", "label {m} 0 Countr
 ANSWERS = {  # of each model: what is asked, on a terminal and with --json
     "topics": "topics {m}", "topics-all": "topics {m} --all-topics --words 4", "correlations": "correlations {m}",
     "correlations-all": "correlations {m} --all --pairs 5", "info": "info {m}", "themes": "themes {m}",
-    "themes-3": "themes {m} --themes 3", "documents": "documents {m} -n 12", "documents-topic": "documents {m} --topic 1",
+    "themes-3": "themes {m} --themes 3", "documents": "documents {m} -n 12",
+    "documents-topic": "documents {m} --topic 1",
     "similar": "similar {m} doc-7", "outliers": "outliers {m} -n 6", "duplicates": "duplicates {m} --least 0.2",
     "trends": "trends {m}", "trends-topic": "trends {m} --by topic --granularity quarter", "groups": "groups {m}",
     "groups-topic": "groups {m} --by topic", "words": "words {m} apple wheel", "words-topic": "words {m} --topic 1",
@@ -64,13 +65,15 @@ TABLES = {
     "proportions-long": "transform {m} more.jsonl --long",
 }  # fmt: skip
 FIGURES = {
-    "map": "", "network": "--all", "matrix": "", "words": "--words 6", "themes": "", "usage": "", "trends": "--by topic",
+    "map": "", "network": "--all", "matrix": "", "words": "--words 6", "themes": "", "usage": "",
+    "trends": "--by topic",
     "labels": "", "similar": "--document doc-7", "training": "", "score": "", "pairs": "", "states": "",
     "match": "--other other",
 }  # fmt: skip
 TEXT = "The orchard had a good harvest of apple and pear, but the party lost its vote on the budget."
 ADDRESSES = (
-    "model", "topics", "names", "topics/1", "topics/1/words?relevance=0.3&n=8", "themes", "themes?n=3", "map", "map?n=3",
+    "model", "topics", "names", "topics/1", "topics/1/words?relevance=0.3&n=8", "themes", "themes?n=3", "map",
+    "map?n=3",
     "pairs", "pairs?unsure=true", "matrix", "matrix?n=5&n_themes=3", "trends", "trends?by=theme&n_themes=3",
     "trends?granularity=quarter&label=farm", "groups", "groups?by=theme", "labels", "words?prefix=a", "words/apple",
     "compare", "documents", "documents?q=apple&n=3", "documents?topic=1&since=2021", "documents?theme=0&n_themes=3",
@@ -108,8 +111,8 @@ class Store:
         """What a command prints, and its exit code."""
         words = words.split() if isinstance(words, str) else words
         done = subprocess.run(
-            [sys.executable, "-m", "diln", *words], cwd=self.folder, env=self.environment, capture_output=True, text=True,
-            stdin=subprocess.DEVNULL,
+            [sys.executable, "-m", "diln", *words], cwd=self.folder, env=self.environment, capture_output=True,
+            text=True, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         errors = f"\n--- stderr\n{done.stderr}" if done.stderr else ""
         return f"$ diln {' '.join(words)}\n{done.stdout}{errors}--- exit {done.returncode}\n"
@@ -262,7 +265,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.task == "store":
         Store(given.folders[0].resolve()).all()
-    elif compare(*given.folders, given.lines):
+    elif compare(given.folders[0], given.folders[1], given.lines):
         sys.exit(1)
 
 
