@@ -9,7 +9,7 @@ from typing import Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.corpus.dates import DateForm, Order, Unread, iso_column, orders_seen, settled
+from diln.corpus.dates import DateForm, Days, Order, Unread, days_seen, from_days, iso_column, orders_seen, settled
 from diln.corpus.rules import TextRule
 from diln.corpus.scan import hash_rows
 from diln.corpus.shards import Rows, Shard, concatenate, sorted_rows
@@ -45,6 +45,7 @@ class CountedBlock(Generic[Kept]):
     totals: NDArray[np.int64]  # and how often
     text_keys: list[bytes]
     date_orders: frozenset[frozenset[Order]]  # in which the dates of numbers can be read
+    days: Days  # dates that are numbers of days
     missing: int
     unreadable: int
     letters: int
@@ -72,6 +73,7 @@ def count_block(context: tuple[TextRule, Sink[Kept, Stash, Finished]], job: Job)
         totals=np.bincount(counts.ids, counts.counts, minlength=n_terms).astype(np.int64),
         text_keys=counted.text_keys,
         date_orders=orders_seen(counted.columns.get("date", ())),
+        days=days_seen(counted.columns.get("date", ())),
         missing=counted.missing,
         unreadable=counted.unreadable,
         letters=counts.letters,
@@ -107,6 +109,7 @@ class Collector(Generic[Kept, Stash, Finished]):
     short: int = 0  # letters of words that are too short
     outside: int = 0  # characters beyond ASCII that break words
     date_orders: set[frozenset[Order]] = field(default_factory=set)
+    days: Days = Days()
     texts_seen: set[bytes] = field(default_factory=set)
     room: list[int] = field(default_factory=lambda: [0, 0])  # bytes and entries that the last shard still takes
 
@@ -121,6 +124,7 @@ class Collector(Generic[Kept, Stash, Finished]):
         self.short += block.short
         self.outside += block.outside
         self.date_orders |= block.date_orders
+        self.days += block.days
         fresh = self._fresh(block.text_keys) if block.text_keys else None
         frequency, totals = block.frequency, block.totals
         if fresh is not None and len(fresh) < block.documents:
@@ -173,7 +177,7 @@ class Finish(Generic[Kept, Stash]):
         shard = shard if len(kept) == len(shard) else shard.take(kept)
         if "date" not in shard.columns or self.dates.as_given:
             return shard, Unread()
-        dates, unread = iso_column(shard.columns["date"], self.dates.order)
+        dates, unread = iso_column(shard.columns["date"], self.dates)
         return replace(shard, columns={**shard.columns, "date": dates}), unread
 
     def _renumber(self, sink: Sink[Kept, Stash, Finished], part: Part[Kept, Stash]) -> Shard:
@@ -268,7 +272,12 @@ def assemble(
         choice = _choose_or_raise(source, table, tally, rule)
         if source.vocabulary is None and not table.closed:
             _warn_of_stop_words(table, rule)
-        dates = _date_form(source, collector.date_orders, earlier_dates)
+        dates = _date_form(source, collector, earlier_dates)
+        if dates.days and not dates.as_given:
+            watch.note(
+                f"{source.name}: {collector.days.number:,} dates are numbers of days, as spreadsheets count them, and "
+                f"are read so: {collector.days.example.strip()} is {from_days(collector.days.example)}"
+            )
         same = (choice.numbers, len(choice.vocabulary), rule.min_tokens, dates)
         jobs = (Finish(number, parts, *same) for number, parts in enumerate(collector.shards))
         finished: list[tuple[Finished, int, int, Unread]] = list(
@@ -288,10 +297,11 @@ def assemble(
     return Assembled([shard for shard, _, _, _ in finished], sizes, choice.vocabulary, tally, dates)
 
 
-def _date_form(source: Source, seen: set[frozenset[Order]], earlier: DateForm | None) -> DateForm:
+def _date_form(source: Source, collector: Collector[Kept, Stash, Finished], earlier: DateForm | None) -> DateForm:
     """How the dates of a source are read: in the order that is given, that of earlier documents, or its own."""
     known = source.date_order or (earlier.order if earlier is not None else None)
-    return DateForm(known or settled(seen), earlier is not None and earlier.as_given)
+    as_given = earlier is not None and earlier.as_given
+    return DateForm(known or settled(collector.date_orders), as_given, collector.days.meant)
 
 
 def _finish(

@@ -3,6 +3,7 @@
 import errno
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from stat import S_ISREG
@@ -17,12 +18,14 @@ from diln.corpus.readers.lines import (
     check_encoding,
     check_not_wide,
     odd_bytes,
+    warn_of_controls,
 )
 from diln.corpus.rules import TextRule
 from diln.corpus.sources import BLOCK_BYTES, BLOCK_DOCS, Block, Counted, ParsedDocuments, Source
 from diln.errors import SourceError
 
 SUFFIX = ".txt"
+LOOKED_AT, LOOKED_INTO = 100, 1 << 16  # files and their bytes that are looked through for control characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,14 @@ class FolderSource(Source):
         if not self.files:
             raise SourceError(f"{root}: there is no .txt file in this folder or below it; give one that has some")
         self.notes = tuple(_notes(root, found))
+        self._warn_of_controls()
+
+    def _warn_of_controls(self) -> None:
+        """Look at the first files for what is no text in Latin-1."""
+        for path, _ in self.files[:LOOKED_AT]:
+            with suppress(OSError), path.open("rb") as file:
+                if warn_of_controls(path, self.encoding, file.read(LOOKED_INTO)):
+                    return
 
     def blocks(self) -> Iterator[Block]:
         """Files in blocks of bounded size."""
