@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diln.corpus.dates import DateForm, Days, Order, Unread, days_seen, from_days, iso_column, orders_seen, settled
+from diln.corpus.letters import is_unspaced
 from diln.corpus.rules import TextRule
 from diln.corpus.scan import hash_rows
 from diln.corpus.shards import Rows, Shard, concatenate, sorted_rows
@@ -25,8 +26,10 @@ from diln.errors import DilnWarning, SourceError
 SHARD_BYTES = 16 << 20  # of text and fields
 SHARD_ENTRIES = 2 << 20
 UNSPACED_SHARE = 0.1
+CUT = 3  # letters that words of such scripts have on average at most, where texts have been cut into words
 SHORT_SHARE = 0.25  # of letters in words that are too short: in European languages it is below 0.15
 OUTSIDE_SHARE = 0.25
+OF_ADDRESSES, ADDRESS_SHARE, FEW = ("https", "http"), 0.1, 5  # words of web addresses; documents that have one
 FEW_LETTERS = 50  # too few to tell anything
 LOOKED_AT, TELLING = 30, 4  # most frequent terms; how many of them tell a language
 SHOWN = 80  # characters of an id in a message
@@ -50,6 +53,7 @@ class CountedBlock(Generic[Kept]):
     unreadable: int
     letters: int
     unspaced: int
+    unspaced_words: int
     short: int
     outside: int
 
@@ -63,6 +67,8 @@ def count_block(context: tuple[TextRule, Sink[Kept, Stash, Finished]], job: Job)
     counted = block.count(rule)
     counts = counted.counts
     n_terms = len(counts.terms) if counts.terms is not None else int(counts.ids.max(initial=-1)) + 1
+    totals = np.bincount(counts.ids, counts.counts, minlength=n_terms).astype(np.int64)
+    unspaced = [is_unspaced(term) for term in counts.terms] if counts.terms and counts.unspaced else []
     return CountedBlock(
         kept=sink.keep(number, counted),
         documents=len(counts.offsets) - 1,
@@ -70,7 +76,7 @@ def count_block(context: tuple[TextRule, Sink[Kept, Stash, Finished]], job: Job)
         size=sum(len(column.data) for column in counted.columns.values()),
         terms=counts.terms,
         frequency=np.bincount(counts.ids, minlength=n_terms),
-        totals=np.bincount(counts.ids, counts.counts, minlength=n_terms).astype(np.int64),
+        totals=totals,
         text_keys=counted.text_keys,
         date_orders=orders_seen(counted.columns.get("date", ())),
         days=days_seen(counted.columns.get("date", ())),
@@ -78,6 +84,7 @@ def count_block(context: tuple[TextRule, Sink[Kept, Stash, Finished]], job: Job)
         unreadable=counted.unreadable,
         letters=counts.letters,
         unspaced=counts.unspaced,
+        unspaced_words=int(totals[np.flatnonzero(unspaced)].sum()),
         short=counts.short,
         outside=counts.outside,
     )
@@ -106,10 +113,11 @@ class Collector(Generic[Kept, Stash, Finished]):
     first_number: int | None  # where documents get new numbers for ids, the first one's
     shards: list[list[Part[Kept, Stash]]] = field(default_factory=list)
     n_blocks: int = 0
+    unspaced_words: int = 0
     short: int = 0  # letters of words that are too short
     outside: int = 0  # characters beyond ASCII that break words
     date_orders: set[frozenset[Order]] = field(default_factory=set)
-    days: Days = Days()
+    days: Days = field(default_factory=Days)
     texts_seen: set[bytes] = field(default_factory=set)
     room: list[int] = field(default_factory=lambda: [0, 0])  # bytes and entries that the last shard still takes
 
@@ -121,6 +129,7 @@ class Collector(Generic[Kept, Stash, Finished]):
         self.tally.unreadable += block.unreadable
         self.tally.letters += block.letters
         self.tally.unspaced_letters += block.unspaced
+        self.unspaced_words += block.unspaced_words
         self.short += block.short
         self.outside += block.outside
         self.date_orders |= block.date_orders
@@ -272,6 +281,7 @@ def assemble(
         choice = _choose_or_raise(source, table, tally, rule)
         if source.vocabulary is None and not table.closed:
             _warn_of_stop_words(table, rule)
+            _warn_of_addresses(table, tally.documents, rule)
         dates = _date_form(source, collector, earlier_dates)
         if dates.days and not dates.as_given:
             watch.note(
@@ -390,11 +400,11 @@ def _warn_of_scripts(collector: Collector[Kept, Stash, Finished], rule: TextRule
             DilnWarning,
             stacklevel=2,
         )
-    elif tally.unspaced_letters > UNSPACED_SHARE * max(1, tally.letters):
+    elif tally.unspaced_letters > max(UNSPACED_SHARE * max(1, tally.letters), CUT * collector.unspaced_words):
         warnings.warn(
             f"{tally.unspaced_letters / tally.letters:.0%} of the letters are of a script written without spaces "
-            "(Chinese, Japanese, Thai, ...), where a run of letters is no word: pass a tokenizer for the language "
-            "(tokenizer=), such as jieba.lcut or a spaCy pipeline",
+            "(Chinese, Japanese, Thai, ...), where a run of letters is no word: pass a tokenizer for the language, "
+            "--tokenizer jieba for Chinese, or module:function (tokenizer=)",
             DilnWarning,
             stacklevel=2,
         )
@@ -402,6 +412,17 @@ def _warn_of_scripts(collector: Collector[Kept, Stash, Finished], rule: TextRule
         warnings.warn(
             f"the texts have {tally.letters:,} letters from a to z and {collector.outside:,} characters beyond ASCII, "
             "which are left out; count the letters of all scripts with --alphabet unicode (alphabet=)",
+            DilnWarning,
+            stacklevel=2,
+        )
+
+
+def _warn_of_addresses(table: TermTable, n_docs: int, rule: TextRule) -> None:
+    frequency = [int(table.document_frequency[table.index[term]]) for term in OF_ADDRESSES if term in table.index]
+    if rule.addresses and rule.tokenizer is None and max(frequency, default=0) > max(FEW, ADDRESS_SHARE * n_docs):
+        warnings.warn(
+            f"{max(frequency) / n_docs:.0%} of the documents have web addresses, which are cut into words such as "
+            "https; leave them out, with mail addresses and names such as @bob, with --no-addresses (addresses=False)",
             DilnWarning,
             stacklevel=2,
         )
