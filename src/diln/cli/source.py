@@ -194,8 +194,8 @@ TOKENS: Options = {
             "--tokenizer",
             metavar="NAME",
             callback=named_tokenizer,
-            help="jieba for Chinese (pip install 'diln[chinese]'), or module:function of an installed module, which makes "
-            "a list of tokens of a text.",
+            help="jieba for Chinese (pip install 'diln[chinese]'), or module:function of an installed module, which "
+            "makes a list of tokens of a text.",
             show_default=False,
         ),
     ],
