@@ -115,4 +115,4 @@ def test_texts_with_many_addresses_are_told_how_to_leave_them_out():
     with pytest.warns(DilnWarning, match="40% of the documents have web addresses.*--no-addresses"):
         Corpus.from_texts(texts)
     assert "https" not in Corpus.from_texts(texts, addresses=False).vocabulary
-    Corpus.from_texts(texts[:3] + ["cat hen ant"] * 30)
+    Corpus.from_texts(texts[:8] + ["cat hen ant"] * 30)

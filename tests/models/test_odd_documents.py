@@ -315,3 +315,14 @@ def test_short_documents_many_topics_and_any_prior_give_numbers(model, inference
     one_word = np.eye(150, dtype=int)
     np.testing.assert_allclose(fitted.transform(one_word).sum(axis=1), 1)
     assert np.isfinite(fitted.perplexity(one_word))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_of_texts_is_told_how_to_count_its_column(library):
+    frame = pytest.importorskip(library).DataFrame(
+        {"Site": ["nyt", "bbc"], "Body": ["court judge ruling", "goal team"]}
+    )
+    wanted = r"^LDA was given text; count it first: corpus = Corpus.from_frame\(frame, text='Body'\), then model.fit"
+    with pytest.raises(ValueError, match=wanted):
+        LDA(2).fit(frame)
+    Corpus.from_frame(frame, text="Body")

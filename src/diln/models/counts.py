@@ -13,7 +13,7 @@ from diln.corpus import Corpus
 from diln.corpus.sound import bags_or_text, dense, sound_rows
 from diln.corpus.splits import halves
 from diln.engine.threads import cut
-from diln.errors import DilnWarning
+from diln.errors import DilnWarning, brief
 
 LARGEST = 2**31  # of counts: what a corpus can hold, as float32 has it
 MOST_TOKENS = 2**24  # of one term in one document, that float32 counts without a gap
@@ -282,11 +282,15 @@ def as_table(X: Any, model: str, *, fresh: bool) -> Any:
     return table
 
 
-def text_given(model: str, *, fresh: bool) -> ValueError:
-    """What to raise where text is given in place of counts."""
+def text_given(model: str, *, fresh: bool, frame: Any = None) -> ValueError:
+    """What to raise where text is given in place of counts; in a frame, with the column that has most of it."""
     known = "" if fresh else ", vocabulary=model.vocabulary_"
+    how = f"from_texts(texts{known})"
+    if hasattr(frame, "columns"):
+        column = max(frame.columns, key=lambda name: sum(len(v) for v in frame[name] if isinstance(v, str)))
+        how = f"from_frame(frame, text={brief(str(column))}{known})"
     then = "model.fit(corpus)" if fresh else "give the corpus"
-    return ValueError(f"{model} was given text; count it first: corpus = Corpus.from_texts(texts{known}), then {then}")
+    return ValueError(f"{model} was given text; count it first: corpus = Corpus.{how}, then {then}")
 
 
 def as_rows(X: Any) -> csr_array:
