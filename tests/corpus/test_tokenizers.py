@@ -80,7 +80,7 @@ def test_a_model_reads_by_a_tokenizer_that_was_named(tmp_path, monkeypatch):
     forget(monkeypatch)
     monkeypatch.setenv("MARK_OF_TOKENS", str(tmp_path / "mark"))
     model = load(tmp_path / "model")
-    with pytest.raises(ValueError, match="tokens_of_ours:words', which is not stored with the model.*name it"):
+    with pytest.raises(ValueError, match=r"tokens_of_ours:words', which is not stored with the model.*name it"):
         Atlas(model, corpus).read_text(TEXT)
     assert Atlas(model, corpus).typical(topic=0, n=1)[0].sentences == ()
     assert not (tmp_path / "mark").exists()
