@@ -122,3 +122,14 @@ def test_jieba_that_is_not_installed_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "jieba", None)
     with pytest.raises(SourceError, match=r"pip install 'diln\[chinese\]'"):
         TextRule(tokenizer="jieba")
+
+
+def test_a_model_counted_by_jieba_is_looked_at_where_there_is_none(monkeypatch):
+    pytest.importorskip("jieba")
+    corpus = Corpus.from_texts(CHINESE * 10, tokenizer="jieba", max_df=1.0)
+    atlas = Atlas(LDA(2, max_iter=3, random_state=0).fit(corpus), corpus)
+    forget(monkeypatch)
+    monkeypatch.setitem(sys.modules, "jieba", None)
+    assert atlas.typical(topic=0, n=1)[0].sentences == ()
+    with pytest.raises(SourceError, match=r"pip install 'diln\[chinese\]'"):
+        atlas.read_text(CHINESE[0])

@@ -101,8 +101,11 @@ class TextReader:
 
 def tokens_known(fitted: Fitted) -> bool:
     """Whether the tokens of a text can be found as those of the model's documents were."""
-    tokenizer = None if fitted.rule is None else fitted.rule["tokenizer"]
-    return fitted.rule is not None and (tokenizer is None or again(tokenizer) is not None)
+    try:
+        rule_of(fitted)
+    except ValueError:  # also of a package that is not installed
+        return False
+    return True
 
 
 def rule_of(fitted: Fitted) -> TextRule:
@@ -112,7 +115,7 @@ def rule_of(fitted: Fitted) -> TextRule:
             "the model was fitted to counts, and how text became counts is not known, so it cannot read text; fit it "
             "to a corpus of texts"
         )
-    if not tokens_known(fitted):
+    if fitted.rule["tokenizer"] is not None and again(fitted.rule["tokenizer"]) is None:
         raise ValueError(
             f"the model's documents were counted with the tokenizer {brief(fitted.rule['tokenizer'])}, which is not "
             "stored with the model, so it cannot read text; name it with --tokenizer module:function "
