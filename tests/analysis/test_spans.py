@@ -77,7 +77,7 @@ def test_a_span_holds_the_token():
     text = "Cafe\u0301s in İzmir: soft\u00adhyphens"
     found = {one.token: text[one.first : one.last] for one in token_spans([text], TextRule(min_length=1))[0]}
     assert found["caf\u00e9s"] == "Cafe\u0301s"
-    assert found["i\u0307zmir"] == "İzmir"
+    assert found["izmir"] == "İzmir"
     assert found["softhyphens"] == "soft\u00adhyphens"
 
 

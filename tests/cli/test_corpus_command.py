@@ -258,3 +258,27 @@ def test_documents_come_through_a_pipe(tmp_path):
     done = diln("corpus", "build", "-", "-o", tmp_path / "other")
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "standard input: the name does not tell what is in the file; say it with --format" in done.err
+
+
+def test_a_tokenizer_is_named_on_the_command_line_and_imported_only_then(tmp_path):
+    ours = Path(__file__).parents[1] / "corpus"
+    mark = tmp_path / "mark"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join((os.environ.get("PYTHONPATH", ""), str(ours)))}
+    env["MARK_OF_TOKENS"] = str(mark)
+    lines = "".join(f"start {' '.join(words)}\n" for words in [("elk-dog", "ant"), ("bee", "fly")] * 20)
+    (tmp_path / "a.txt").write_text(lines)
+    fitted = ("fit", tmp_path / "a.txt", "-o", tmp_path / "model", "--topics", 2, "-q", "--tokenizer")
+    done = in_its_own_process(*fitted, "tokens_of_ours:words", env=env)
+    assert done.code == 0, done.err
+    mark.unlink()
+    (tmp_path / "text").write_text("start elk-dog\n")
+    for args in (("evaluate", tmp_path / "model", tmp_path / "a.txt"), ("read", tmp_path / "model", tmp_path / "text")):
+        done = in_its_own_process(*args, env=env)
+        assert (done.code, "Traceback" in done.err, mark.exists()) == (2, False, False)
+        assert "tokens_of_ours:words" in done.err
+        assert "--tokenizer" in done.err
+        done = in_its_own_process(*args, "--tokenizer", "tokens_of_ours:words", env=env)
+        assert done.code == 0, done.err
+        mark.unlink()
+    done = in_its_own_process("evaluate", tmp_path / "model", tmp_path / "a.txt", "--tokenizer", "no:no", env=env)
+    assert (done.code, done.err.count("\n")) == (2, 1)

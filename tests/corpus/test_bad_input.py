@@ -21,7 +21,7 @@ import diln.corpus.readers.table
 from diln.corpus import Corpus
 from diln.corpus.readers.table import _one_character
 from diln.corpus.sources import as_text
-from diln.errors import SourceError
+from diln.errors import DilnWarning, SourceError
 
 VOCABULARY = ["elk", "dog", "cat"]
 BROKEN = "Äpfel".encode("latin-1")
@@ -656,3 +656,46 @@ def test_a_column_named_by_a_number_is_missed_as_any_other(tmp_path):
 def test_counts_of_many_types_beside_a_huge_one_are_compared_without_a_warning():
     with pytest.raises(SourceError, match="bag of words: has a"):
         Corpus.from_bow([[(0, 10**30), (1, np.float32(2))]], {0: "a", 1: "b"})
+
+
+WINDOWS = "\u201cElk\u201d \u2013 caf\u00e9 \u20ac5\u2026".encode("cp1252")
+FILES = {
+    "a.txt": b"%b\n",
+    "a.csv": b"text\n%b\n",
+    "a.jsonl": b'{"text": "%b"}\n',
+    "folder/a.txt": b"%b\n",
+    "a.txt.gz": b"%b\n",
+}
+
+
+def written(file, name, content):
+    data = FILES[name].replace(b"%b", content)
+    path = file(name, gzip.compress(data) if name.endswith(".gz") else data)
+    return path.parent if "folder" in name else path
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_text_of_windows_is_told_its_encoding(file, name):
+    path = written(file, name, WINDOWS)
+    with pytest.raises(
+        SourceError, match="if it comes from Windows or Excel, pass --encoding cp1252, or pass --errors"
+    ):
+        Corpus.read(path)
+    assert Corpus.read(path, encoding="cp1252").vocabulary == ["café", "elk"]
+
+
+@pytest.mark.parametrize("text", ["これは日本語の文章です", "Привет, как дела"], ids=["shift_jis", "cp1251"])
+def test_text_of_other_scripts_is_not_told_to_be_of_windows(file, text):
+    codec = "shift_jis" if "は" in text else "cp1251"
+    with pytest.raises(SourceError, match="for example --encoding gb18030, shift_jis or cp1251"):
+        Corpus.read(file("a.txt", text.encode(codec)))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_control_characters_of_latin_1_are_warned_of_once(file, name):
+    path = written(file, name, WINDOWS)
+    with pytest.warns(DilnWarning, match="has control characters as latin-1, such as byte b'.x9[34]'.*cp1252") as seen:
+        Corpus.read(path, encoding="latin-1")
+    assert len(seen) == 1
+    clean = written(file, name, BROKEN)
+    assert Corpus.read(clean, encoding="latin-1").vocabulary == ["äpfel"]

@@ -8,7 +8,7 @@ import pytest
 
 import diln.corpus.readers.table
 from diln.corpus import Corpus, append, build, summarise
-from diln.corpus.dates import ORDERS, iso, orders_seen, settled
+from diln.corpus.dates import ORDERS, from_days, iso, orders_seen, settled
 from diln.errors import DilnWarning, SourceError
 
 
@@ -190,3 +190,59 @@ def test_added_documents_have_their_dates_read_in_the_order_of_the_corpus(file, 
     assert corpus.documents.dates[-1] == "2017-02-03"
     assert corpus.dates.order == "dmy"
     assert corpus[[0]].save(tmp_path / "copy").dates == corpus.dates
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        ("42774", "2017-02-08"),
+        (" 42774 ", "2017-02-08"),
+        ("42774.0", "2017-02-08"),
+        ("42774.5", "2017-02-08T12:00:00"),
+        ("42774,75", "2017-02-08T18:00:00"),
+        ("43100.99999", "2017-12-31T23:59:59"),
+        ("20000", "1954-10-03"),
+        ("60000", "2064-04-08"),
+        ("19999", ""),
+        ("60001", ""),
+        ("4277", ""),
+        ("427740", ""),
+        ("42774 days", ""),
+        ("٤٢٧٧٤", ""),
+    ],
+)
+def test_a_number_of_days_is_read_as_spreadsheets_count_them(number, expected):
+    assert from_days(number) == expected
+
+
+def test_days_are_those_of_openpyxl():
+    excel = pytest.importorskip("openpyxl.utils.datetime")
+    for number in range(20_000, 60_001, 997):
+        assert from_days(str(number)) == excel.from_excel(number).date().isoformat()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_column_of_numbers_of_days_is_a_column_of_dates_and_is_said_to_be(tmp_path, capsys, n_jobs, monkeypatch):
+    monkeypatch.setattr(diln.corpus.readers.table, "BLOCK_BYTES", 50)
+    path = tmp_path / "a.csv"
+    path.write_text("date,text\n" + "".join(f"{42774 + number},elk dog\n" for number in range(20)) + ",fox\nsoon,fox\n")
+    with pytest.warns(DilnWarning, match="1 dates cannot be read, such as 'soon'"):
+        corpus = Corpus.read(path, n_jobs=n_jobs)
+    assert corpus.documents.dates[:2] == ["2017-02-08", "2017-02-09"]
+    assert corpus.documents.dates[-3:] == ["2017-02-27", "", ""]
+    said = capsys.readouterr().err
+    assert "20 dates are numbers of days, as spreadsheets count them, and are read so: 42774 is 2017-02-08" in said
+
+
+def test_a_number_among_dates_is_no_date():
+    with pytest.warns(DilnWarning, match="1 dates cannot be read, such as '42774'"):
+        corpus = Corpus.from_texts(["elk"] * 3, dates=["42774", "2017-03-02", "2017-03-03"])
+    assert corpus.documents.dates == ["", "2017-03-02", "2017-03-03"]
+
+
+def test_added_documents_may_have_numbers_of_days(tmp_path):
+    (tmp_path / "a.csv").write_text("date,text\n2017-03-02,elk\n")
+    (tmp_path / "b.csv").write_text("date,text\n42774,elk\n")
+    build(tmp_path / "a.csv", tmp_path / "corpus")
+    corpus = append(tmp_path / "b.csv", tmp_path / "corpus")
+    assert corpus.documents.dates == ["2017-03-02", "2017-02-08"]

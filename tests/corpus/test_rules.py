@@ -45,7 +45,8 @@ def shout(text):
         ({"token_pattern": "(a)(b)"}, ValueError, "has 2 groups; use one at most, write others as (?:...)"),
         ({"token_pattern": re.compile("a")}, TypeError, "token_pattern is re.compile('a'); it must be a string"),
         ({"token_pattern": "a", "tokenizer": str.split}, ValueError, "both given; give one"),
-        ({"tokenizer": "spacy"}, TypeError, "tokenizer is 'spacy'; it must be a function from a text to its tokens"),
+        ({"tokenizer": 3}, TypeError, "tokenizer is 3; it must be a function from a text to its tokens"),
+        ({"tokenizer": "spacy"}, ValueError, "tokenizer is 'spacy'; it must be jieba, or module:function"),
     ],
 )
 def test_an_option_that_cannot_be_meant_is_refused(options, error, message):
@@ -255,11 +256,11 @@ def test_a_pattern_that_python_warns_of_is_taken_without_a_word():
 )
 def test_words_that_are_too_short_are_told_of(text):
     with pytest.warns(DilnWarning, match=r"% of the letters are in words of less than 3 .* --min-length 1 or 2"):
-        Corpus.from_texts([f"{text} 아름다운"] * 20)
+        Corpus.from_texts([f"{text} 아름다운"] * 20, max_df=1.0)
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message=".*less than")
-        Corpus.from_texts([f"{text} 아름다운"] * 20, min_length=1)
-        Corpus.from_texts(["It is a cat and he is on a mat or in a box, as we all know"] * 5)
+        Corpus.from_texts([f"{text} 아름다운"] * 20, min_length=1, max_df=1.0)
+        Corpus.from_texts(["The cat and the dog sat in a box, as everybody knows"] * 5)
 
 
 def test_letters_outside_of_the_alphabet_are_told_of():

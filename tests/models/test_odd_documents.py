@@ -324,3 +324,14 @@ def test_a_frame_with_two_columns_of_one_name_is_refused_in_one_sentence(model):
             call(twice)
         assert "\n" not in str(told.value)
     assert small(model).fit(twice.T.groupby(level=0).sum().T).n_features_in_ == len(names) - 1
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_of_texts_is_told_how_to_count_its_column(library):
+    frame = pytest.importorskip(library).DataFrame(
+        {"Site": ["nyt", "bbc"], "Body": ["court judge ruling", "goal team"]}
+    )
+    wanted = r"^LDA was given text; count it first: corpus = Corpus.from_frame\(frame, text='Body'\), then model.fit"
+    with pytest.raises(ValueError, match=wanted):
+        LDA(2).fit(frame)
+    Corpus.from_frame(frame, text="Body")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from diln.analysis.documents import TopicShare
 from diln.analysis.index import Index
 from diln.analysis.listing import DocumentInfo, snippet
-from diln.analysis.reading import Reading, TextReader, Token, counts_of, pieces
+from diln.analysis.reading import Reading, TextReader, Token, counts_of, pieces, tokens_known
 from diln.analysis.topic_infos import TopicWords
 from diln.analysis.typical import Typical, candidates, representative, telling_sentences
 from diln.corpus import Corpus
@@ -161,7 +161,7 @@ class DocumentView:
     def _sentences(self, row: int, topics: Sequence[int], n: int) -> tuple[str, ...]:
         """The sentences of a document that tell most of some topics."""
         text = self.corpus.documents[row].text
-        if not text or self.fitted.rule is None or self.fitted.rule["tokenizer"] is not None:
+        if not text or not tokens_known(self.fitted):
             return ()
         theta, words = self.index.proportions([row])[0].astype(np.float64), self.fitted.topic_word
         own = list(topics)

@@ -13,6 +13,8 @@ from diln.analysis.folding import Folding
 from diln.analysis.records import Record
 from diln.analysis.spans import Span, token_spans
 from diln.corpus.rules import TextRule
+from diln.corpus.tokenizers import again
+from diln.errors import brief
 from diln.models.fitted import Fitted
 
 Floats = NDArray[np.float64]
@@ -97,6 +99,15 @@ class TextReader:
         return counts_of(self.terms(self.spans(text)), len(self.numbers))
 
 
+def tokens_known(fitted: Fitted) -> bool:
+    """Whether the tokens of a text can be found as those of the model's documents were."""
+    try:
+        rule_of(fitted)
+    except ValueError:  # also of a package that is not installed
+        return False
+    return True
+
+
 def rule_of(fitted: Fitted) -> TextRule:
     """The rule for tokens that a model's documents were counted by; raises ValueError if it is not known."""
     if fitted.rule is None:
@@ -104,10 +115,11 @@ def rule_of(fitted: Fitted) -> TextRule:
             "the model was fitted to counts, and how text became counts is not known, so it cannot read text; fit it "
             "to a corpus of texts"
         )
-    if fitted.rule["tokenizer"] is not None:
+    if fitted.rule["tokenizer"] is not None and again(fitted.rule["tokenizer"]) is None:
         raise ValueError(
-            f"the model's documents were counted with the tokenizer {fitted.rule['tokenizer']!r}, which is not stored "
-            "with the model, so it cannot read text; count documents with it and use transform"
+            f"the model's documents were counted with the tokenizer {brief(fitted.rule['tokenizer'])}, which is not "
+            "stored with the model, so it cannot read text; name it with --tokenizer module:function "
+            "(diln.corpus.tokenizers.named), or count documents with it and use transform"
         )
     return TextRule.from_json(fitted.rule)
 
@@ -138,7 +150,7 @@ def pieces(text: str, spans: Sequence[Span], terms: Sequence[Term], folding: Fol
     topics = dict(zip(numbers, word_topics(numbers, folding, theta), strict=True))
     found, done = [], 0
     for at, span in enumerate(spans):
-        if at not in best or span.first < done:
+        if at not in best or span.first < done or span.first == span.last:
             continue
         topic, weight = topics[best[at].number]
         found += [Token(text[done : span.first], None, 0.0)] if span.first > done else []

@@ -20,7 +20,7 @@ from diln.cli.options import (
     new_directory,
     takes,
 )
-from diln.cli.source import READING, TERMS, TERMS_PANEL, TOKENS, FilesArg, check_rule, source_of
+from diln.cli.source import READING, TERMS, TERMS_PANEL, TOKENS, FilesArg, TokenizerOption, check_rule, source_of
 
 if TYPE_CHECKING:
     from diln.corpus import Corpus, CorpusSummary
@@ -122,6 +122,7 @@ def append_command(
     directory: DirectoryArg,
     reading: Given,
     grow: Annotated[bool, typer.Option("--grow/--fixed", help="Whether to add new terms to the vocabulary.")] = False,
+    tokenizer: TokenizerOption = None,
     jobs: JobsOption = -1,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -129,8 +130,9 @@ def append_command(
     """Add documents to a corpus, counted in the same way as its own."""
     from diln.corpus import append
 
+    tokens: Given = {} if tokenizer is None else {"tokenizer": tokenizer}
     with told_of_interrupts(UNCHANGED), ProgressLine("adding", quiet=quiet or json) as watch:
-        corpus = append(source_of(source), directory, grow=grow, n_jobs=jobs, watch=watch, **reading)
+        corpus = append(source_of(source), directory, grow=grow, n_jobs=jobs, watch=watch, **reading, **tokens)
     _report(corpus, json)
 
 

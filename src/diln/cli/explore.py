@@ -11,6 +11,7 @@ from rich.markup import escape
 from diln.cli.console import ERR, OUT, ProgressLine
 from diln.cli.opening import CorpusOption
 from diln.cli.options import JobsOption, ModelArg, QuietOption
+from diln.cli.source import TokenizerOption
 from diln.errors import DilnError
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def explore_command(
         bool, typer.Option("--browser/--no-browser", help="Whether to open a browser.", rich_help_panel=SERVER)
     ] = True,
     read_only: ReadOnlyOption = False,
+    tokenizer: TokenizerOption = None,
     until_eof: EofOption = False,
     jobs: JobsOption = -1,
     quiet: QuietOption = False,
@@ -101,6 +103,7 @@ def serve_command(
     port: PortOption = None,
     allow_host: NamesOption = None,
     read_only: ReadOnlyOption = False,
+    tokenizer: TokenizerOption = None,
     jobs: JobsOption = -1,
     quiet: QuietOption = False,
 ) -> None:

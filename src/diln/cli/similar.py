@@ -11,6 +11,7 @@ from diln.cli.answers import in_parts
 from diln.cli.console import OUT, ProgressLine, say_json, told_of_interrupts
 from diln.cli.opening import CorpusOption, open_atlas
 from diln.cli.options import FileOption, ForExcelOption, JobsOption, JsonOption, ModelArg, QuietOption
+from diln.cli.source import TokenizerOption
 from diln.cli.table_files import check_target, write_table
 from diln.cli.table_formats import Column, FileContent
 from diln.cli.tables import fit_line, joined, say_written
@@ -53,6 +54,7 @@ def similar_command(
     ] = None,
     encoding: Annotated[str, typer.Option("--encoding", help="Encoding of the text.")] = "utf-8",
     top: Annotated[int, typer.Option("--top", "-n", min=1, help="Maximum number of documents.")] = TOP,
+    tokenizer: TokenizerOption = None,
     corpus: CorpusOption = None,
     output: FileOption = None,
     for_excel: ForExcelOption = False,

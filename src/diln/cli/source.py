@@ -2,6 +2,7 @@
 
 from enum import Enum
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from diln.addresses import is_url, shown
 from diln.cli.console import ProgressLine
 from diln.cli.options import Given, Options, defaults_to, flag
-from diln.errors import SourceError
+from diln.errors import SourceError, brief
 from diln.files import MANIFEST
 from diln.files.urls import as_local
 
@@ -105,6 +106,15 @@ def _ngrams(value: int | None) -> tuple[int, int] | None:
     return None if value is None else (1, value)
 
 
+def named_tokenizer(name: str | None) -> str | None:
+    """A tokenizer that is named: from here on it is used for what was counted with it."""
+    if name is not None:
+        from diln.corpus.tokenizers import named
+
+        named(name)
+    return name
+
+
 def _reading(*flags: str, **settings: Any) -> Any:
     return typer.Option(*flags, rich_help_panel=READING_PANEL, **settings)
 
@@ -178,7 +188,52 @@ TOKENS: Options = {
         _tokens("--ngrams", min=1, callback=_ngrams, help="Maximum number of tokens in a term.", show_default="1"),
     ],
     "token_pattern": Annotated[str | None, _tokens("--token-pattern", help="Regular expression for a token.")],
+    "tokenizer": Annotated[
+        str | None,
+        _tokens(
+            "--tokenizer",
+            metavar="NAME",
+            callback=named_tokenizer,
+            help="jieba for Chinese (pip install 'diln[chinese]'), or module:function of an installed module, which "
+            "makes a list of tokens of a text.",
+            show_default=False,
+        ),
+    ],
+    "acronyms": Annotated[
+        bool | None,
+        _tokens(
+            "--acronyms/--no-acronyms",
+            help="Whether short words in capitals, such as EU, are kept.",
+            show_default="acronyms",
+        ),
+    ],
+    "addresses": Annotated[
+        bool | None,
+        _tokens(
+            "--addresses/--no-addresses",
+            help="Whether web and mail addresses and names with @ are cut into words, or left out.",
+            show_default="addresses",
+        ),
+    ],
+    "normalise": Annotated[
+        bool | None,
+        _tokens(
+            "--normalise/--as-written",
+            help="Whether letters that can be written in several ways, such as ligatures, are made one.",
+            show_default="normalise",
+        ),
+    ],
 }
+TokenizerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tokenizer",
+        metavar="NAME",
+        callback=named_tokenizer,
+        help="The module:function that the documents were counted with, which is imported only if you name it here.",
+        show_default=False,
+    ),
+]
 SAME_TOKENS: Options = {name: defaults_to("the model's", kind) for name, kind in TOKENS.items()}
 TERMS: Options = {
     "min_df": Annotated[
@@ -250,7 +305,7 @@ def read_for(models: "Sequence[Fitted]", name: str, reading: Given, text: Given,
     """The corpus in a directory, or of a source that is counted as the documents of these models were."""
     if is_corpus(name):
         return read_corpus(name, reading, text, jobs, quiet)
-    rules = [tokens_of(fitted) for fitted in models]
+    rules = [tokens_of(fitted, text.get("tokenizer")) for fitted in models]
     columns = [(fitted.rule or {}).get("columns") for fitted in models]
     if any(rule != rules[0] for rule in rules):
         raise SourceError(
@@ -264,14 +319,24 @@ def read_for(models: "Sequence[Fitted]", name: str, reading: Given, text: Given,
     return read_corpus(name, {**known, **reading}, {**rules[0], **text}, jobs, quiet)
 
 
-def tokens_of(fitted: "Fitted") -> Given:
-    """The rule for tokens that the model's own documents were counted by."""
+def tokens_of(fitted: "Fitted", tokenizer: str | None = None) -> Given:
+    """The rule for tokens that the model's own documents were counted by; ``tokenizer`` is the one that is named."""
+    from diln.corpus.tokenizers import again
+
     if fitted.rule is None:
         return {}
-    if fitted.rule["tokenizer"] is not None:
+    own = fitted.rule["tokenizer"]
+    if own is not None and ":" in own and tokenizer not in (None, own):
         raise SourceError(
-            f"the model's documents were counted with the tokenizer {fitted.rule['tokenizer']!r}, which the command "
-            "does not have; count these in Python with it and vocabulary=model.vocabulary_"
+            f"the model's documents were counted with the tokenizer {brief(own)}, not with {brief(tokenizer)}; name "
+            "the same with --tokenizer"
+        )
+    if own is not None and tokenizer is None and again(own) is None:
+        name = own if ":" in own else "module:function"
+        raise SourceError(
+            f"the model's documents were counted with the tokenizer {brief(own)}, which is not imported unless you "
+            f"name it; pass --tokenizer {quote(name)}, or count these in Python with it and "
+            "vocabulary=model.vocabulary_"
         )
     known = {name: value for name, value in fitted.rule.items() if name in SAME_TOKENS}
     return {**known, "ngram_range": tuple(known["ngram_range"])}

@@ -22,7 +22,7 @@ from diln.cli.options import (
     new_directory,
     takes,
 )
-from diln.cli.source import READING, SourceArg
+from diln.cli.source import READING, SourceArg, TokenizerOption
 from diln.cli.tables import joined, listed, topic_json
 from diln.cli.updated import ModelOnDisk
 from diln.errors import DilnError
@@ -64,6 +64,7 @@ def update_command(
         ),
     ] = None,
     reading: Given,
+    tokenizer: TokenizerOption = None,
     new_terms: Annotated[
         bool,
         typer.Option(

@@ -15,6 +15,7 @@ from diln.cli.answers import in_parts
 from diln.cli.console import OUT, bar, say_json
 from diln.cli.opening import open_atlas
 from diln.cli.options import FileOption, ForExcelOption, JsonOption, ModelArg
+from diln.cli.source import TokenizerOption
 from diln.cli.table_files import check_target, write_table
 from diln.cli.table_formats import Column, FileContent
 from diln.cli.tables import fit_line, joined, say_written, shown_lift
@@ -132,6 +133,7 @@ def read_command(
     topics: Annotated[int, typer.Option("--topics", min=1, help="Number of topics.")] = len(STYLES),
     encoding: Annotated[str, typer.Option("--encoding", help="Encoding of the text.")] = "utf-8",
     every: Annotated[bool, typer.Option("--all", help=f"Show the whole text, not only {SHOWN:,} characters.")] = False,
+    tokenizer: TokenizerOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show what a new text is about, with each word in the colour of its topic.

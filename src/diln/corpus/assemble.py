@@ -9,7 +9,8 @@ from typing import Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.corpus.dates import DateForm, Order, Unread, iso_column, orders_seen, settled
+from diln.corpus.dates import DateForm, Days, Order, Unread, days_seen, from_days, iso_column, orders_seen, settled
+from diln.corpus.letters import is_unspaced
 from diln.corpus.rules import TextRule
 from diln.corpus.scan import hash_rows
 from diln.corpus.shards import Rows, Shard, concatenate, sorted_rows
@@ -25,8 +26,10 @@ from diln.errors import DilnWarning, SourceError, brief
 SHARD_BYTES = 16 << 20  # of text and fields
 SHARD_ENTRIES = 2 << 20
 UNSPACED_SHARE = 0.1
+CUT = 3  # letters that words of such scripts have on average at most, where texts have been cut into words
 SHORT_SHARE = 0.25  # of letters in words that are too short: in European languages it is below 0.15
 OUTSIDE_SHARE = 0.25
+OF_ADDRESSES, ADDRESS_SHARE, FEW = ("https", "http"), 0.25, 5  # words of web addresses; documents that have one
 FEW_LETTERS = 50  # too few to tell anything
 LOOKED_AT, TELLING = 30, 4  # most frequent terms; how many of them tell a language
 SHOWN = 80  # characters of an id in a message
@@ -45,10 +48,12 @@ class CountedBlock(Generic[Kept]):
     totals: NDArray[np.int64]  # and how often
     text_keys: list[bytes]
     date_orders: frozenset[frozenset[Order]]  # in which the dates of numbers can be read
+    days: Days  # dates that are numbers of days
     missing: int
     unreadable: int
     letters: int
     unspaced: int
+    unspaced_words: int
     short: int
     outside: int
 
@@ -62,6 +67,8 @@ def count_block(context: tuple[TextRule, Sink[Kept, Stash, Finished]], job: Job)
     counted = block.count(rule)
     counts = counted.counts
     n_terms = len(counts.terms) if counts.terms is not None else int(counts.ids.max(initial=-1)) + 1
+    totals = np.bincount(counts.ids, counts.counts, minlength=n_terms).astype(np.int64)
+    unspaced = [is_unspaced(term) for term in counts.terms] if counts.terms and counts.unspaced else []
     return CountedBlock(
         kept=sink.keep(number, counted),
         documents=len(counts.offsets) - 1,
@@ -69,13 +76,15 @@ def count_block(context: tuple[TextRule, Sink[Kept, Stash, Finished]], job: Job)
         size=sum(len(column.data) for column in counted.columns.values()),
         terms=counts.terms,
         frequency=np.bincount(counts.ids, minlength=n_terms),
-        totals=np.bincount(counts.ids, counts.counts, minlength=n_terms).astype(np.int64),
+        totals=totals,
         text_keys=counted.text_keys,
         date_orders=orders_seen(counted.columns.get("date", ())),
+        days=days_seen(counted.columns.get("date", ())),
         missing=counted.missing,
         unreadable=counted.unreadable,
         letters=counts.letters,
         unspaced=counts.unspaced,
+        unspaced_words=int(totals[np.flatnonzero(unspaced)].sum()),
         short=counts.short,
         outside=counts.outside,
     )
@@ -104,9 +113,11 @@ class Collector(Generic[Kept, Stash, Finished]):
     first_number: int | None  # where documents get new numbers for ids, the first one's
     shards: list[list[Part[Kept, Stash]]] = field(default_factory=list)
     n_blocks: int = 0
+    unspaced_words: int = 0
     short: int = 0  # letters of words that are too short
     outside: int = 0  # characters beyond ASCII that break words
     date_orders: set[frozenset[Order]] = field(default_factory=set)
+    days: Days = field(default_factory=Days)
     texts_seen: set[bytes] = field(default_factory=set)
     room: list[int] = field(default_factory=lambda: [0, 0])  # bytes and entries that the last shard still takes
 
@@ -118,9 +129,11 @@ class Collector(Generic[Kept, Stash, Finished]):
         self.tally.unreadable += block.unreadable
         self.tally.letters += block.letters
         self.tally.unspaced_letters += block.unspaced
+        self.unspaced_words += block.unspaced_words
         self.short += block.short
         self.outside += block.outside
         self.date_orders |= block.date_orders
+        self.days += block.days
         fresh = self._fresh(block.text_keys) if block.text_keys else None
         frequency, totals = block.frequency, block.totals
         if fresh is not None and len(fresh) < block.documents:
@@ -173,7 +186,7 @@ class Finish(Generic[Kept, Stash]):
         shard = shard if len(kept) == len(shard) else shard.take(kept)
         if "date" not in shard.columns or self.dates.as_given:
             return shard, Unread()
-        dates, unread = iso_column(shard.columns["date"], self.dates.order)
+        dates, unread = iso_column(shard.columns["date"], self.dates)
         return replace(shard, columns={**shard.columns, "date": dates}), unread
 
     def _renumber(self, sink: Sink[Kept, Stash, Finished], part: Part[Kept, Stash]) -> Shard:
@@ -268,7 +281,13 @@ def assemble(
         choice = _choose_or_raise(source, table, tally, rule)
         if source.vocabulary is None and not table.closed:
             _warn_of_stop_words(table, rule)
-        dates = _date_form(source, collector.date_orders, earlier_dates)
+            _warn_of_addresses(table, tally.documents, rule)
+        dates = _date_form(source, collector, earlier_dates)
+        if dates.days and not dates.as_given:
+            watch.note(
+                f"{source.name}: {collector.days.number:,} dates are numbers of days, as spreadsheets count them, and "
+                f"are read so: {collector.days.example.strip()} is {from_days(collector.days.example)}"
+            )
         same = (choice.numbers, len(choice.vocabulary), rule.min_tokens, dates)
         jobs = (Finish(number, parts, *same) for number, parts in enumerate(collector.shards))
         finished: list[tuple[Finished, int, int, Unread]] = list(
@@ -288,10 +307,11 @@ def assemble(
     return Assembled([shard for shard, _, _, _ in finished], sizes, choice.vocabulary, tally, dates)
 
 
-def _date_form(source: Source, seen: set[frozenset[Order]], earlier: DateForm | None) -> DateForm:
+def _date_form(source: Source, collector: Collector[Kept, Stash, Finished], earlier: DateForm | None) -> DateForm:
     """How the dates of a source are read: in the order that is given, that of earlier documents, or its own."""
     known = source.date_order or (earlier.order if earlier is not None else None)
-    return DateForm(known or settled(seen), earlier is not None and earlier.as_given)
+    as_given = earlier is not None and earlier.as_given
+    return DateForm(known or settled(collector.date_orders), as_given, collector.days.meant)
 
 
 def _finish(
@@ -380,11 +400,11 @@ def _warn_of_scripts(collector: Collector[Kept, Stash, Finished], rule: TextRule
             DilnWarning,
             stacklevel=2,
         )
-    elif tally.unspaced_letters > UNSPACED_SHARE * max(1, tally.letters):
+    elif tally.unspaced_letters > max(UNSPACED_SHARE * max(1, tally.letters), CUT * collector.unspaced_words):
         warnings.warn(
             f"{tally.unspaced_letters / tally.letters:.0%} of the letters are of a script written without spaces "
-            "(Chinese, Japanese, Thai, ...), where a run of letters is no word: pass a tokenizer for the language "
-            "(tokenizer=), such as jieba.lcut or a spaCy pipeline",
+            "(Chinese, Japanese, Thai, ...), where a run of letters is no word: pass a tokenizer for the language, "
+            "--tokenizer jieba for Chinese, or module:function (tokenizer=)",
             DilnWarning,
             stacklevel=2,
         )
@@ -392,6 +412,17 @@ def _warn_of_scripts(collector: Collector[Kept, Stash, Finished], rule: TextRule
         warnings.warn(
             f"the texts have {tally.letters:,} letters from a to z and {collector.outside:,} characters beyond ASCII, "
             "which are left out; count the letters of all scripts with --alphabet unicode (alphabet=)",
+            DilnWarning,
+            stacklevel=2,
+        )
+
+
+def _warn_of_addresses(table: TermTable, n_docs: int, rule: TextRule) -> None:
+    frequency = [int(table.document_frequency[table.index[term]]) for term in OF_ADDRESSES if term in table.index]
+    if rule.addresses and rule.tokenizer is None and max(frequency, default=0) > max(FEW, ADDRESS_SHARE * n_docs):
+        warnings.warn(
+            f"{max(frequency) / n_docs:.0%} of the documents have web addresses, which are cut into words such as "
+            "https; leave them out, with mail addresses and names such as @bob, with --no-addresses (addresses=False)",
             DilnWarning,
             stacklevel=2,
         )

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diln.corpus.corpus import Corpus, as_shard
-from diln.corpus.dates import DateForm, Order, iso_column, orders_seen, settled
+from diln.corpus.dates import DateForm, Order, days_seen, iso_column, orders_seen, settled
 from diln.corpus.rules import TextRule
 from diln.corpus.shards import Shard, concatenate, sorted_rows
 from diln.corpus.sources import Source, numbers_from
@@ -52,7 +52,8 @@ class Batch:
             columns["id"] = Strings.pack(numbers_from(first_number, len(self)))
         if "date" in columns and not self.iso and not dates.as_given:
             order = self.order or dates.order or settled(orders_seen(columns["date"]))
-            columns["date"] = iso_column(columns["date"], order)[0]
+            form = DateForm(order, days=days_seen(columns["date"]).meant)
+            columns["date"] = iso_column(columns["date"], form)[0]
         return Corpus([Shard(*counted, columns)], [len(self)], vocabulary, dates=dates)
 
 

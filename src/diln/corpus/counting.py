@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,8 @@ class Words:
 def count_texts(texts: Sequence[str], rule: TextRule) -> Counts:
     """Count the terms of each text by the rule; the vocabulary is not pruned."""
     if rule.tokenizer is not None:
-        return count_tokens([_tokens_of(rule.tokenizer, text) for text in texts], rule)
+        tokenizer = cast(Tokenizer, rule.tokenizer)
+        return count_tokens([tokens_by(tokenizer, text) for text in texts], rule)
     if rule.token_pattern is not None:
         return count_tokens(find_tokens(rule.token_pattern, list(map(rule.plain, texts))), rule)
     return count_words(scan_texts(texts, rule), rule)
@@ -56,7 +58,8 @@ def count_tokens(documents: Sequence[Sequence[str]], rule: TextRule) -> Counts:
     return count_words(number_tokens(documents), rule)
 
 
-def _tokens_of(tokenizer: Tokenizer, text: str) -> list[str]:
+def tokens_by(tokenizer: Tokenizer, text: str) -> list[str]:
+    """The tokens that a tokenizer makes of a text; raises if these are no strings."""
     given = tokenizer(text)
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise TypeError(f"the tokenizer gave one {type(given).__name__}; it must give a list of strings for each text")
@@ -72,10 +75,33 @@ def _tokens_of(tokenizer: Tokenizer, text: str) -> list[str]:
 def scan_texts(texts: Sequence[str], rule: TextRule) -> Words:
     """Tokens by the built-in rule."""
     kinds = unicode_letters() if rule.alphabet == "unicode" else ascii_letters()
-    data, sizes = encode([rule.plain(text) for text in texts])
-    found = scan(np.frombuffer(data, np.uint8), offsets_of(sizes), kinds, rule.length)
-    terms = decode(data, *found.spans.T.tolist())
+    forms = list(map(rule.forms, texts))
+    spelt, lowered = [form[0] for form in forms], [form[1] for form in forms]
+    data, sizes = encode(lowered)
+    cased = with_capitals(spelt, lowered, sizes) if rule.keeps_acronyms else b""
+    plain = bytearray(data)
+    found = scan(np.frombuffer(plain, np.uint8), offsets_of(sizes), kinds, rule.length, np.frombuffer(cased, np.uint8))
+    terms = decode(bytes(plain), *found.spans.T.tolist())
     return Words(terms, found.ids, found.starts, found.letters, found.unspaced, found.short, found.outside)
+
+
+def with_capitals(spelt: Sequence[str], lowered: Sequence[str], sizes: Sequence[int]) -> bytes:
+    """The bytes of texts in lower case, with the capitals from A to Z that were there."""
+    data, own_sizes = encode(spelt)
+    if own_sizes == sizes:
+        return data
+    beside = (
+        given if own == size else _with_capitals(given, plain)
+        for given, plain, own, size in zip(spelt, lowered, own_sizes, sizes, strict=True)
+    )
+    return encode(list(beside))[0]
+
+
+def _with_capitals(given: str, plain: str) -> str:
+    """The same of a text with letters that take another number of bytes in lower case; none, if also of letters."""
+    if len(given) != len(plain):
+        return plain
+    return "".join(a if a.isascii() and b.isascii() else b for a, b in zip(given, plain, strict=True))
 
 
 def number_tokens(documents: Iterable[Sequence[str]]) -> Words:

@@ -2,6 +2,9 @@
 
 In 02/03/2017 nothing tells the day from the month. Such a date is read only where the order is given, or settled by the
 other dates of the column: 17/11/2016 has the day first. Nothing is guessed.
+
+A spreadsheet that is saved as text may hold its dates as numbers of days, 42774 for 2017-02-08. They are read so where
+most dates of a column are such numbers.
 """
 
 import re
@@ -23,6 +26,8 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 LONGEST_DATE = 64  # characters
 PIVOT = 69  # a year of two digits from here on is of the 20th century, as POSIX has it
 FIRST_EPOCH, LAST_EPOCH = 10**8, 19 * 10**8  # seconds: from here on ten digits could also be year, month, day and hour
+FIRST_DAY, LAST_DAY = 20_000, 60_000  # numbers of days in a spreadsheet: 1954-10-03 to 2064-04-08
+DAY_ZERO = datetime(1899, 12, 30)  # in spreadsheets; they count a 29 February 1900, which there was not
 EXAMPLES = 3
 
 MONTHS = {
@@ -59,6 +64,7 @@ _DAY = r"(?P<day>\d{1,2})"
 _NUMBERS = re.compile(rf"(\d{{1,4}})([./-])\s?(\d{{1,2}})\2\s?(\d{{1,4}}){_TAIL}", re.IGNORECASE)
 _ISO = re.compile(r"\d{4}(-[\dW]|W|\d{4}T)")
 _EPOCH = re.compile(r"(\d{9,10}|\d{13})(?:\.\d+)?")
+_DAYS = re.compile(r"\s*([2-6]\d{4})(?:[.,](\d{1,12}))?\s*", re.ASCII)
 _WITH_WORDS = [
     re.compile(form + _TAIL, re.IGNORECASE)
     for form in (
@@ -204,6 +210,41 @@ def _canonical(when: datetime) -> str:
     return plain.isoformat(timespec="seconds").removesuffix("T00:00:00")
 
 
+def from_days(text: str) -> str:
+    """A number of days, as spreadsheets count dates, as ISO 8601; nothing if it is none, or of no likely year."""
+    number = _DAYS.fullmatch(text)
+    if number is None or not FIRST_DAY <= int(number[1]) <= LAST_DAY:
+        return ""
+    seconds = round(float(f"0.{number[2] or 0}") * 86_400)
+    return _canonical(DAY_ZERO + timedelta(days=int(number[1]), seconds=seconds))
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """How many dates of some documents are numbers of days, how many are not, and the first that is."""
+
+    number: int = 0
+    others: int = 0
+    example: str = ""
+
+    def __add__(self, other: "Days") -> "Days":
+        return Days(self.number + other.number, self.others + other.others, self.example or other.example)
+
+    @property
+    def meant(self) -> bool:
+        """Whether numbers are meant as days: where most dates are such numbers."""
+        return self.number > self.others
+
+
+def days_seen(texts: Iterable[str]) -> Days:
+    """How many of some dates are numbers of days."""
+    often = Counter(texts)
+    numbers = {text: number for text, number in often.items() if from_days(text)}
+    blank = sum(number for text, number in often.items() if not text or text.isspace())
+    number = sum(numbers.values())
+    return Days(number, often.total() - blank - number, next(iter(numbers), ""))
+
+
 def check_order(order: str | None) -> Order | None:
     """The order, which must be one of three, or None."""
     if order is not None and order not in ORDERS:
@@ -234,10 +275,13 @@ class DateForm:
         Order of day, month and year in dates of numbers; None where nothing tells.
     as_given : bool
         Whether dates are the texts that were given, as in corpora of old, and not ISO 8601.
+    days : bool
+        Whether numbers such as 42774 are days as spreadsheets count them.
     """
 
     order: Order | None = None
     as_given: bool = False
+    days: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,10 +300,10 @@ class Unread:
         return Unread(self.ambiguous + other.ambiguous, self.unknown + other.unknown, both)
 
 
-def iso_column(column: Strings, order: Order | None) -> tuple[Strings, Unread]:
+def iso_column(column: Strings, form: DateForm) -> tuple[Strings, Unread]:
     """The column with dates as ISO 8601, and what is left out of it."""
     given = list(column)
-    read = {text: iso(text, order) for text in dict.fromkeys(given)}
+    read = {text: iso(text, form.order) or (from_days(text) if form.days else "") for text in dict.fromkeys(given)}
     left_out = Counter(text for text in given if not read[text] and not text.isspace() and text)
     doubtful = {text: len(_readings(" ".join(text.split()))) > 1 for text in left_out if len(text) <= LONGEST_DATE}
     ambiguous = sum(number for text, number in left_out.items() if doubtful.get(text))

@@ -36,7 +36,16 @@ RULE: Record = (
     ),
     Field("ngram_range", "wholes", "Shortest and longest run of tokens that is a term", lambda: [1, 1]),
     Field("token_pattern", "text", "Regular expression whose matches are the tokens", None, null=True),
-    Field("tokenizer", "text", "Name of a function that found the tokens; it is not stored", None, null=True),
+    Field(
+        "tokenizer",
+        "text",
+        "Name of the function that found the tokens, such as `jieba` or `module:function`; it is not stored",
+        None,
+        null=True,
+    ),
+    Field("normalise", "flag", "Whether letters that can be written in several ways were made one", False),
+    Field("acronyms", "flag", "Whether short words in capitals were kept", False),
+    Field("addresses", "flag", "Whether web and mail addresses and names with @ were cut into words", True),
     Field(
         "min_df",
         "number",

@@ -38,6 +38,11 @@ def unicode_letters() -> NDArray[np.uint8]:
     return kinds
 
 
+def is_unspaced(word: str) -> bool:
+    """Whether a word is of a script that is written without spaces."""
+    return bool(ord(word[0]) < END_OF_LETTERS and unicode_letters()[ord(word[0])] == UNSPACED)
+
+
 @cache
 def ascii_letters() -> NDArray[np.uint8]:
     """Only a-z and A-Z make words; every other character breaks them."""

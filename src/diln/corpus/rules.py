@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any, Literal, Self, TypedDict
 from unicodedata import normalize
 
+from diln.corpus.acronyms import CAPITAL
 from diln.corpus.patterns import check_pattern
+from diln.corpus.spelling import DOTTED, SOFT_HYPHEN, unified, without_addresses
 from diln.corpus.stopwords import stop_words as resolve_stop_words
+from diln.corpus.tokenizers import KNOWN, NamedTokenizer, again, named
 from diln.errors import SourceError, brief
 
 Tokenizer = Callable[[str], Iterable[str]]
 Alphabet = Literal["unicode", "ascii"]
 MOST = 2**31 - 1  # characters, terms, tokens or documents
 LONGEST_RUN = 100  # of tokens that are a term
-SOFT_HYPHEN = "\u00ad"
 Share = int | float  # an int is a number of documents, a float a share of them
 
 
@@ -28,7 +30,10 @@ class TextOptions(TypedDict, total=False):
     stop_words: str | Path | Iterable[str] | None
     ngram_range: tuple[int, int]
     token_pattern: str | None
-    tokenizer: Tokenizer | None
+    tokenizer: Tokenizer | str | None
+    normalise: bool
+    acronyms: bool
+    addresses: bool
     min_df: Share | None
     max_df: Share | None
     max_terms: int | None
@@ -41,8 +46,8 @@ class TextOptions(TypedDict, total=False):
 class TextRule:
     """How text becomes counts.
 
-    A token is a longest run of letters (of any script) and the marks on them, in lower case and Unicode's composed
-    form NFC, of at least ``min_length`` characters; digits, punctuation and everything else separate tokens.
+    A token is a longest run of letters (of any script) and the marks on them, in lower case, of at least
+    ``min_length`` characters; digits, punctuation and everything else separate tokens.
 
     Parameters
     ----------
@@ -59,8 +64,20 @@ class TextRule:
         Shortest and longest run of neighbouring tokens that is a term; stop words are removed first.
     token_pattern : str, optional
         A regular expression whose matches are the tokens, instead of runs of letters.
-    tokenizer : callable, optional
-        A function from the unchanged text of a document to its tokens, which are not changed either.
+    tokenizer : callable or str, optional
+        A function from the unchanged text of a document to its tokens, which are not changed either; or its name:
+        "jieba" (Chinese, extra ``chinese``), or "module:function", which is imported.
+    normalise : bool
+        Whether letters that can be written in several ways are made one: Unicode's form NFKC, no soft hyphens, no
+        Arabic vowel signs or tatweel, the dotted capital I as i. If not, only NFC, without soft hyphens. Not used with
+        ``alphabet="ascii"``, a pattern or a tokenizer, and without effect on ASCII.
+    acronyms : bool
+        Whether words of two or more capitals from A to Z, such as EU and UK, are kept however short, unless all around
+        them is in capitals. US stays in capitals, apart from us. Not used with ``alphabet="ascii"``, a pattern or a
+        tokenizer.
+    addresses : bool
+        Whether web addresses, mail addresses and names with @ in front are cut into words as other text is; if not,
+        they are left out. Not used with a tokenizer.
     min_df, max_df : int or float, optional
         Terms in fewer or in more documents are dropped; a float is a share of the documents. By default ``min_df``
         grows with the corpus from 1 to 10 documents and ``max_df`` is half of the documents (all, below 20).
@@ -80,7 +97,10 @@ class TextRule:
     stop_words: str | Path | Iterable[str] | None = "english"
     ngram_range: tuple[int, int] = (1, 1)
     token_pattern: str | None = None
-    tokenizer: Tokenizer | None = None
+    tokenizer: Tokenizer | str | None = None
+    normalise: bool = True
+    acronyms: bool = True
+    addresses: bool = True
     min_df: Share | None = None
     max_df: Share | None = None
     max_terms: int | None = None
@@ -96,6 +116,8 @@ class TextRule:
             raise ValueError("token_pattern and tokenizer were both given; give one")
         if self.token_pattern is not None:
             _check_pattern(self.token_pattern)
+        if isinstance(self.tokenizer, str):
+            object.__setattr__(self, "tokenizer", named(self.tokenizer))
         if self.tokenizer is not None and not callable(self.tokenizer):
             raise TypeError(f"tokenizer is {brief(self.tokenizer)}; it must be a function from a text to its tokens")
         _check_ngrams(self.ngram_range)
@@ -107,16 +129,37 @@ class TextRule:
         for word in words:
             if not isinstance(word, str):
                 raise TypeError(f"stop_words has {brief(word)}; give a list of strings, or the name of one")
-        object.__setattr__(self, "stop_set", words if self.tokenizer is not None else frozenset(map(self.plain, words)))
+        if self.tokenizer is None:
+            words = frozenset(map(self.plain, words)) | words.intersection([CAPITAL])
+        object.__setattr__(self, "stop_set", words)
         if not isinstance(self.stop_words, str | Path | None):  # may be an iterator, which is used up now
             object.__setattr__(self, "stop_words", self.stop_set)
 
+    @property
+    def own_words(self) -> bool:
+        """Whether tokens are runs of the letters of every script."""
+        return self.alphabet == "unicode" and self.token_pattern is None and self.tokenizer is None
+
+    @property
+    def keeps_acronyms(self) -> bool:
+        """Whether acronyms are kept that are too short."""
+        return self.acronyms and self.own_words
+
+    def forms(self, text: str) -> tuple[str, str]:
+        """The text with each letter spelt in one way; and the same as tokens are cut from it, mostly in lower case."""
+        text = text if self.addresses else without_addresses(text)
+        joins = False
+        if not text.isascii() and self.own_words:
+            if not self.normalise:
+                plain = text.lower() if self.lowercase else text
+                return text, normalize("NFC", plain.replace(SOFT_HYPHEN, ""))
+            text, joins = unified(text)
+        plain = text.lower() if self.lowercase else text
+        return text, normalize("NFC", plain).replace(DOTTED, "i") if joins else plain
+
     def plain(self, text: str) -> str:
-        """The text as tokens are cut from it: lower case and, beyond ASCII, composed and without soft hyphens."""
-        lowered = text.lower() if self.lowercase else text
-        if text.isascii() or self.alphabet == "ascii" or self.token_pattern is not None:
-            return lowered
-        return normalize("NFC", lowered.replace(SOFT_HYPHEN, ""))
+        """The text as tokens are cut from it."""
+        return self.forms(text)[1]
 
     @property
     def length(self) -> int:
@@ -130,18 +173,30 @@ class TextRule:
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
         if not (self.stop_words is None or self.stop_words in ("english", "sklearn", "none")):
             values["stop_words"] = sorted(self.stop_set)
-        if self.tokenizer is not None:
+        if isinstance(self.tokenizer, NamedTokenizer):
+            values["tokenizer"] = self.tokenizer.name
+        elif self.tokenizer is not None:
             values["tokenizer"] = getattr(self.tokenizer, "__qualname__", type(self.tokenizer).__qualname__)
         values["ngram_range"] = list(self.ngram_range)
         return values
 
     @classmethod
-    def from_json(cls, values: dict[str, Any], tokenizer: Tokenizer | None = None) -> Self:
-        """The rule stored by ``to_json``; where it had a tokenizer, the same one must be given again."""
-        if (values["tokenizer"] is None) != (tokenizer is None):
-            made = "with its own rule" if tokenizer is not None else f"with the tokenizer {values['tokenizer']!r}"
-            say = "leave tokenizer out" if tokenizer is not None else "give it again as tokenizer="
+    def from_json(cls, values: dict[str, Any], tokenizer: Tokenizer | str | None = None) -> Self:
+        """The rule stored by ``to_json``; where it had a tokenizer, the same one must be given again.
+
+        That is not needed of tokenizers that diln knows, or that were named in this process.
+        """
+        stored = values["tokenizer"]
+        if stored is not None and tokenizer is None:
+            tokenizer = again(stored)
+        if (stored is None) != (tokenizer is None):
+            made = "with its own rule" if tokenizer is not None else f"with the tokenizer {brief(stored)}"
+            say = "leave tokenizer out" if tokenizer is not None else "give it again as tokenizer= (--tokenizer)"
             raise SourceError(f"the corpus was built {made}; {say}")
+        if isinstance(tokenizer, str) and tokenizer != stored and (":" in stored or stored in KNOWN):
+            raise SourceError(
+                f"the corpus was built with the tokenizer {brief(stored)}, not with {brief(tokenizer)}; name the same"
+            )
         own = {name: value for name, value in values.items() if name != "columns"}
         return cls(**{**own, "tokenizer": tokenizer, "ngram_range": tuple(values["ngram_range"])})
 

@@ -6,12 +6,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from diln.corpus.acronyms import CAPITAL, is_acronym
 from diln.corpus.letters import BREAK, MARK, UNSPACED
 from diln.engine.compile import compiled
 
 FNV_OFFSET = np.uint64(0xCBF29CE484222325)
 FNV_PRIME = np.uint64(0x100000001B3)
 FOLD = np.uint64(32)
+FIRST, SECOND = map(ord, CAPITAL)
+LAST_CAPITAL = ord("Z")
+NO_CAPITALS = np.frombuffer(b"", np.uint8)
 
 
 class Scanned(NamedTuple):
@@ -54,7 +58,7 @@ def _slot(key, mask):  # type: ignore[no-untyped-def]
 
 # Long: one pass over the letters, whose state would have to go through every function that it is cut into.
 @compiled
-def _scan_documents(text, starts, kinds, min_length, keys, slots, spans, ids, token_starts, state):  # type: ignore[no-untyped-def]
+def _scan_documents(text, cased, starts, kinds, min_length, keys, slots, spans, ids, token_starts, state):  # type: ignore[no-untyped-def]
     """Scan documents from state[0] on until all are done or the table of terms is full; see ``scan``.
 
     state: documents done, terms known, letters, those of scripts without spaces, those of words that are too short, and
@@ -63,6 +67,7 @@ def _scan_documents(text, starts, kinds, min_length, keys, slots, spans, ids, to
     """
     mask = len(slots) - 1
     n_terms = state[1]
+    shortest = max(min_length, 3) if len(cased) else 0  # that cannot be an acronym to be kept
     for m in range(state[0], len(starts) - 1):
         i, end = starts[m], starts[m + 1]
         n_ids = token_starts[m]
@@ -95,7 +100,13 @@ def _scan_documents(text, starts, kinds, min_length, keys, slots, spans, ids, to
                         i += 1
             size = i - start
             letters += size - inside - marks
-            if size - inside < min_length:
+            acronym = False
+            if size < shortest and size > 1 and cased[start] <= LAST_CAPITAL:
+                acronym = is_acronym(cased, start, i, starts[m], end)
+            if acronym and size == 2 and cased[start] == FIRST and cased[start + 1] == SECOND:
+                text[start], text[start + 1] = FIRST, SECOND
+                key = (((FNV_OFFSET ^ np.uint64(FIRST)) * FNV_PRIME) ^ np.uint64(SECOND)) * FNV_PRIME
+            if size - inside < min_length and not acronym:
                 short += size - inside - marks
                 continue
             slot = _slot(key, mask)
@@ -156,23 +167,27 @@ def scan(
     starts: NDArray[np.int64],
     kinds: NDArray[np.uint8],
     min_length: int,
+    cased: NDArray[np.uint8] = NO_CAPITALS,
     room: int = 1 << 14,
 ) -> Scanned:
     """Cut documents into words and number the words by first appearance.
 
     ``text`` holds the documents' UTF-8 bytes end to end, document m at ``starts[m]:starts[m + 1]``; ``kinds`` is
     the class of every code point. A word is a longest run of letters and marks that begins with a letter and has at
-    least ``min_length`` characters. ``room`` (a power of two) is how many terms the table starts with; it grows.
+    least ``min_length`` characters, or is an acronym (``is_acronym``) of ``cased``, the same text with its capitals;
+    nothing is one where that is empty. Acronyms that stay in capitals are written so into ``text``. ``room`` (a power
+    of two) is how many terms the table starts with; it grows.
     Equals, document by document, ``[w for w in re.findall(letters, text) if len(w) >= min_length]``.
     """
     n_docs = len(starts) - 1
-    ids = np.empty(len(text) // min_length + 1, np.int32)
+    text = np.require(text, requirements="W")
+    ids = np.empty(len(text) // (min(min_length, 2) if len(cased) else min_length) + 1, np.int32)
     token_starts = np.zeros(n_docs + 1, np.int64)
     state = np.zeros(6, np.int64)
     keys, slots = _table(2 * room)
     spans = np.zeros((room, 2), np.int64)
     while True:
-        _scan_documents(text, starts, kinds, min_length, keys, slots, spans, ids, token_starts, state)
+        _scan_documents(text, cased, starts, kinds, min_length, keys, slots, spans, ids, token_starts, state)
         if state[0] == n_docs:
             return Scanned(ids[: token_starts[-1]], token_starts, spans[: state[1]], *state[2:].tolist())
         wider_keys, wider_slots = _table(2 * len(slots))

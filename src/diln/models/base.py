@@ -426,7 +426,7 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             if "features, but" in str(error):
                 raise ValueError(f"{error} Count the documents with vocabulary=model.vocabulary_") from None
             if "could not convert string" in str(error):
-                raise text_given(name, fresh=reset) from None
+                raise text_given(name, fresh=reset, frame=table) from None
             if "Complex data" in str(error):  # which scikit-learn prints whole
                 raise ValueError("Complex data not supported; give counts, which are whole numbers from 0 on") from None
             raise

@@ -288,11 +288,15 @@ def as_table(X: Any, model: str, *, fresh: bool) -> Any:
     return table
 
 
-def text_given(model: str, *, fresh: bool) -> ValueError:
-    """What to raise where text is given in place of counts."""
+def text_given(model: str, *, fresh: bool, frame: Any = None) -> ValueError:
+    """What to raise where text is given in place of counts; in a frame, with the column that has most of it."""
     known = "" if fresh else ", vocabulary=model.vocabulary_"
+    how = f"from_texts(texts{known})"
+    if hasattr(frame, "columns"):
+        column = max(frame.columns, key=lambda name: sum(len(v) for v in frame[name] if isinstance(v, str)))
+        how = f"from_frame(frame, text={brief(str(column))}{known})"
     then = "model.fit(corpus)" if fresh else "give the corpus"
-    return ValueError(f"{model} was given text; count it first: corpus = Corpus.from_texts(texts{known}), then {then}")
+    return ValueError(f"{model} was given text; count it first: corpus = Corpus.{how}, then {then}")
 
 
 def as_rows(X: Any) -> csr_array:

@@ -4,6 +4,7 @@ import errno
 import os
 import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from stat import S_ISREG
@@ -18,12 +19,14 @@ from diln.corpus.readers.lines import (
     check_encoding,
     check_not_wide,
     odd_bytes,
+    warn_of_controls,
 )
 from diln.corpus.rules import TextRule
 from diln.corpus.sources import BLOCK_BYTES, BLOCK_DOCS, Block, Counted, ParsedDocuments, Source
 from diln.errors import DilnWarning, SourceError
 
 SUFFIX = ".txt"
+LOOKED_AT, LOOKED_INTO = 100, 1 << 16  # files and their bytes that are looked through for control characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +158,14 @@ class FolderSource(Source):
                 DilnWarning,
                 stacklevel=2,
             )
+        self._warn_of_controls()
+
+    def _warn_of_controls(self) -> None:
+        """Look at the first files for what is no text in Latin-1."""
+        for path, _ in self.files[:LOOKED_AT]:
+            with suppress(OSError), path.open("rb") as file:
+                if warn_of_controls(path, self.encoding, file.read(LOOKED_INTO)):
+                    return
 
     def blocks(self) -> Iterator[Block]:
         """Files in blocks of bounded size."""

@@ -2,6 +2,7 @@
 
 import codecs
 import re
+import warnings
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from diln.corpus.sources import BLOCK_BYTES
-from diln.errors import SourceError
+from diln.errors import DilnWarning, SourceError
 
 Errors = Literal["strict", "replace", "ignore"]
 ERRORS = ("strict", "replace", "ignore")
@@ -20,6 +21,10 @@ GZIP_MAGIC = b"\x1f\x8b"
 UNPACK_BYTES = 4 << 20
 LONGEST = 256 << 20  # bytes of a line, and so of a document: a gzip file of 1 MB can hold a line of 1 GB
 HEAD_BYTES = 4096  # that tell what a file is
+ASCII = bytes(range(0x80))
+NOT_CP1252 = frozenset(b"\x81\x8d\x8f\x90\x9d")  # bytes that it has no character for
+NOT_CONTROLS = bytes(byte for byte in range(0x100) if not 0x80 <= byte < 0xA0)
+FOREIGN = 0.4  # of the bytes beyond ASCII: more than any text in Latin letters has
 BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a]")
 CHECKED_BYTES = 1 << 30
 LONGEST_SAID = f"{LONGEST >> 20} MB"
@@ -57,10 +62,33 @@ class Lines:
 
 def broken_bytes(path: Name, error: UnicodeDecodeError, offset: int, where: str = "") -> SourceError:
     """The error for bytes that are not text in the encoding."""
+    other = "name the right encoding (for example --encoding utf-8)"
+    advice = _likely_encoding(error.object) if error.encoding == "utf-8" else other
     return SourceError(
         f"{path}{where}, byte {offset}: {error.object[error.start : error.start + 1]!r} is not valid {error.encoding}; "
-        "name the right encoding (for example --encoding latin-1), or pass --errors replace to mark such bytes"
+        f"{advice}, or pass --errors replace to mark such bytes"
     )
+
+
+def _likely_encoding(data: bytes) -> str:
+    """What to pass for text that is not UTF-8: Windows' own encoding, unless it cannot be that of such bytes."""
+    high = data.translate(None, ASCII)
+    if len(high) > FOREIGN * len(data) or not set(high).isdisjoint(NOT_CP1252):
+        return "name the right encoding (for example --encoding gb18030, shift_jis or cp1251)"
+    return "if it comes from Windows or Excel, pass --encoding cp1252"
+
+
+def warn_of_controls(path: Name, encoding: str, data: bytes) -> bool:
+    """Warn, and say so, if text that is read as Latin-1 has control characters where other encodings have letters."""
+    if codecs.lookup(encoding).name != "iso8859-1" or not data.translate(None, NOT_CONTROLS):
+        return False
+    warnings.warn(
+        f"{path}: has control characters as {encoding}, such as byte {data.translate(None, NOT_CONTROLS)[:1]!r}; text "
+        "from Windows or Excel has quotes, dashes and the euro there: pass --encoding cp1252 (encoding=)",
+        DilnWarning,
+        stacklevel=2,
+    )
+    return True
 
 
 def check_not_wide(path: Name, head: bytes) -> None:
@@ -103,6 +131,7 @@ class LineReader:
         self.file = file or Path(path)  # where it is, if it is called otherwise in messages
         self.total = check_file(path, file)
         self.position = 0
+        self.warned = False  # of control characters
 
     def blocks(self, size: int | None = None) -> Iterator[Lines]:
         """Blocks of about ``size`` bytes (BLOCK_BYTES if not given), each ending at the end of a line."""
@@ -170,6 +199,7 @@ class LineReader:
                         check_not_wide(self.path, piece[:HEAD_BYTES])
                     first = False
                     self.position = raw.tell()
+                    self.warned = self.warned or warn_of_controls(self.path, self.encoding, piece)
                     yield piece
         except OSError as error:
             raise SourceError(f"{self.path}: cannot be read ({error.strerror}); check the file") from None

@@ -85,12 +85,16 @@ def _text(fitted: Fitted) -> list[str]:
     if rule is None:
         return ["How text became words is not known: the model was fitted to counts."]
     if rule.get("tokenizer") is not None:
-        words = "Words are what a tokenizer of its own made of the text"
+        words = f"Words are what the tokenizer {rule['tokenizer']} made of the text"
     elif rule.get("token_pattern") is not None:
         words = f"Words are what this pattern finds in the text: {rule['token_pattern']}"
     else:
         case = " in lower case" if rule.get("lowercase", True) else ""
         words = f"Words are runs of letters{case} of at least {counted(rule.get('min_length') or 3, 'character')}"
+        if rule.get("acronyms") and rule.get("alphabet", "unicode") == "unicode":
+            words += ", and shorter ones in capitals"
+    if not rule.get("addresses", True):
+        words += ", without web addresses and names with @"
     stop = rule.get("stop_words")
     left = "no common words were left out" if stop is None else f"common words were left out ({_stop_list(stop)})"
     runs = rule.get("ngram_range") or (1, 1)
