@@ -23,7 +23,7 @@ def test_frex_is_the_harmonic_mean_of_two_ranks():
     exclusive = words / words.sum(axis=0)
     for topic in range(2):
         ranks = [(np.argsort(np.argsort(one)) + 1) / 3 for one in (exclusive[topic], words[topic])]
-        assert frex(words, np.arange(2))[topic] == pytest.approx(2 / (1 / ranks[0] + 1 / ranks[1]))
+        assert frex(words[topic], words.sum(axis=0)) == pytest.approx(2 / (1 / ranks[0] + 1 / ranks[1]))
 
 
 def test_the_largest_are_in_order_and_ties_by_place():

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from copy import copy
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Generic, TypeVar
@@ -97,6 +98,16 @@ class Chooser:
         self.selection = Selection(self.view)
         self.kept: Kept[Chosen] = Kept()
         self.kept_usual: Kept[NDArray[np.float64]] = Kept()
+
+    def edited(self, atlas: Atlas) -> "Chooser":
+        """The same for topics as they are edited now; names change no selection."""
+        other = copy(self)
+        other.atlas = atlas
+        other.view = self.view.edited(self.view.words.edited(atlas.folding))
+        other.selection = self.selection.edited(other.view)
+        if not atlas.is_arranged_as(self.atlas):
+            other.kept, other.kept_usual = Kept(), Kept()
+        return other
 
     @property
     def n_docs(self) -> int:

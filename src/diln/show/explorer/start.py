@@ -16,7 +16,7 @@ from diln.files import MANIFEST
 from diln.show.explorer.desk import Desk
 from diln.show.explorer.record import beside
 from diln.show.explorer.routes.documents import reading
-from diln.show.explorer.routes.overview import kept_card
+from diln.show.explorer.routes.overview import card
 from diln.show.explorer.search import Search
 from diln.show.explorer.training import Training
 
@@ -81,7 +81,7 @@ def start_reading_ahead(desk: Desk) -> None:
             for topic in desk.atlas.folding.shown[:AHEAD].tolist():
                 begun = time.perf_counter()
                 with suppress(ValueError, DilnError):  # which is told when somebody asks for the card
-                    kept_card(desk, topic)
+                    card(desk, topic)
                 if desk.closed.wait(REST * (time.perf_counter() - begun)) or desk.changes != changes:
                     break
             while desk.changes == changes and not desk.closed.wait(EVERY):

@@ -75,7 +75,7 @@ def router(desk: Desk) -> APIRouter:
         ),
     )
     def topic(topic: TopicId) -> Json:
-        return Json(kept_card(desk, topic))
+        return Json(card(desk, topic))
 
     @routes.get("/topics/{topic}/words", summary="A topic's words by relevance", responses=gives(Word, several=True))
     def words(topic: TopicId, relevance: Annotated[float, Query(ge=0, le=1)] = 0.6, n: Number = 30) -> Json:
@@ -197,27 +197,34 @@ def model_numbers(atlas: Atlas) -> dict[str, Any]:
     }
 
 
-def kept_card(desk: Desk, topic: int) -> dict[str, Any]:
-    """All that is known of a topic, found once."""
-    return desk.cards.get((topic, desk.changes), lambda: card(desk, topic))
-
-
 def card(desk: Desk, topic: int) -> dict[str, Any]:
     """All that is known of a topic; None for what its corpus does not have."""
     atlas = desk.atlas
     shown = found(lambda: atlas.topic(topic))
+    kept = kept_card(desk, shown.id)
     asked = {
         "friends": lambda: atlas.friends(topic, LISTED),
         "rivals": lambda: atlas.rivals(topic, LISTED),
         "typical": lambda: atlas.typical(topic=topic, n=LISTED // 2),
-        "trend": lambda: atlas.trends("topic", desk.granularity(), ids=[topic]),
-        "groups": lambda: largest_labels(plain(atlas.groups("topic", ids=[topic])), LABELS),
     }
+    trend = kept["trend"] and {**kept["trend"], "series": [{**kept["trend"]["series"][0], "label": shown.label}]}
     return {
         **plain(shown),
         "all_words": plain(atlas.words(topic)),
         **{name: known(ask) for name, ask in asked.items()},
+        **kept,
+        "trend": trend,
     }
+
+
+def kept_card(desk: Desk, topic: int) -> dict[str, Any]:
+    """What takes a while to find of a topic, found once: only its own documents matter, whatever else is edited."""
+    atlas = desk.atlas
+    asked = {
+        "trend": lambda: atlas.trends("topic", desk.granularity(), ids=[topic]),
+        "groups": lambda: largest_labels(plain(atlas.groups("topic", ids=[topic])), LABELS),
+    }
+    return desk.cards.get(atlas.folding.parts(topic), lambda: {name: known(ask) for name, ask in asked.items()})
 
 
 def largest_labels(groups: dict[str, Any], n: int) -> dict[str, Any]:
