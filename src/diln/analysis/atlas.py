@@ -14,6 +14,7 @@ from diln.analysis.correlations import Correlations, Lifts, Pair, ranked_pairs
 from diln.analysis.document_view import DocumentView
 from diln.analysis.edit_files import change_edits, folded, state_of
 from diln.analysis.edits import Edits
+from diln.analysis.finding import TopicHit, Vocabulary, topics_of
 from diln.analysis.groups import Groups, groups
 from diln.analysis.html import stacked, table
 from diln.analysis.index import Index, duplicates, outliers
@@ -55,6 +56,7 @@ class _Once:
     def __init__(self) -> None:
         self.grouping: Grouping | None = None
         self.maps: dict[NumberOfThemes, TopicMap] = {}
+        self.vocabulary: Vocabulary | None = None
 
 
 class Atlas:
@@ -254,6 +256,23 @@ class Atlas:
         at, folding = self._words.place(term), self.folding
         found = word_topics(folding.word(at), folding.shares, float(self._words.overall[at]), folding.named, n)
         return Records(WordTopic(topic, self._words.label(topic), p, share) for topic, p, share in found)
+
+    def find(self, text: str, n: int = 10) -> Records[TopicHit]:
+        """The topics whose words these are, listed or not: those that have them most often, beside the corpus.
+
+        Parameters
+        ----------
+        text : str
+            One word or several, in any case. Words that the model does not know are left out; of the last one, its
+            beginning is enough.
+        n : int
+            Maximum number of topics.
+        """
+        check_whole("n", n, 1)
+        check_kind("text", text, str)
+        if self._once.vocabulary is None:
+            self._once.vocabulary = Vocabulary(self.fitted.vocabulary)
+        return Records(topics_of(self._once.vocabulary.words(text), self._words, n))
 
     @cached_property
     def _lifts(self) -> Lifts:

@@ -58,7 +58,7 @@ class Choice:
     """What documents are to have; None for whatever.
 
     A document is one of a topic if at least a tenth of it is of the topic, one of a pair of topics with a twentieth of
-    each, and one of the theme that most of it is of.
+    each, and one of the theme that it is nearest to.
     """
 
     topic: int | None = None
@@ -77,7 +77,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Documents, by their share of what was asked for where that is a topic or a pair, and by row otherwise."""
+    """Documents: of a topic, a pair or a theme those with the largest share of it first, and by row otherwise."""
 
     rows: Rows
     shares: NDArray[np.float32] | None = None
@@ -131,7 +131,7 @@ class Chooser:
 
     def _ranked(self, choice: Choice) -> tuple[Rows, NDArray[np.float32] | None]:
         if choice.topic is None:
-            return np.arange(self.n_docs), None
+            return (np.arange(self.n_docs), None) if choice.theme is None else self._by_theme(choice)
         pair = None if choice.other is None else (choice.topic, choice.other)
         topic = choice.topic if pair is None else None
         rows, shares = self.selection.ranked(topic, None, pair, None, self.atlas.themes())
@@ -139,6 +139,14 @@ class Chooser:
             return rows, None
         enough = shares >= (LEAST if pair is None else BOTH)
         return rows[enough], shares[enough].astype(np.float32)
+
+    def _by_theme(self, choice: Choice) -> tuple[Rows, NDArray[np.float32]]:
+        """All documents, those with the largest share of the theme first."""
+        rows, shares = self.selection.ranked(None, choice.theme, None, None, self.atlas.themes(choice.n_themes))
+        others = np.setdiff1d(np.arange(self.n_docs), rows, assume_unique=True)
+        known = np.zeros(self.n_docs, np.float32)
+        known[: len(rows)] = shares
+        return np.concatenate([rows, others]), known
 
     def _of_theme(self, choice: Choice) -> NDArray[np.bool_]:
         themes = self.atlas.themes(choice.n_themes)

@@ -18,6 +18,7 @@ from diln.analysis import (
     Series,
     Theme,
     Themes,
+    TopicHit,
     TopicInfo,
     TopicMap,
     Trends,
@@ -30,6 +31,7 @@ from diln.show.explorer.desk import Desk, Refused
 from diln.show.explorer.replies import Json
 from diln.show.explorer.routes.parts import (
     ERRORS,
+    LONGEST,
     By,
     Ids,
     Number,
@@ -48,6 +50,8 @@ from diln.show.explorer.routes.parts import (
 LABELS = 60  # labels that are shown, of those with most documents
 LISTED = 10  # friends, rivals, typical documents of a topic
 
+Sought = Annotated[str, Query(max_length=LONGEST, description="One word or several")]
+
 
 def router(desk: Desk) -> APIRouter:
     """The addresses."""
@@ -63,9 +67,21 @@ def router(desk: Desk) -> APIRouter:
     def topics() -> Json:
         return said(desk.atlas.topics())
 
-    @routes.get("/names", summary="The names of all topics, small ones too, by their numbers")
+    @routes.get("/names", summary="The names of all topics, small and hidden ones too, by their numbers")
     def names() -> Json:
-        return Json({str(topic): name for topic, name in desk.atlas.names().items()})
+        atlas = desk.atlas
+        hidden = {topic: atlas.label(topic) for topic in sorted(atlas.edits.hidden)}
+        return Json({str(topic): name for topic, name in (atlas.names() | hidden).items()})
+
+    @routes.get(
+        "/find",
+        summary="The topics whose words these are, listed or not",
+        responses=gives(TopicHit, several=True),
+    )
+    def find(
+        q: Annotated[str, Query(max_length=LONGEST, description="One word or several")] = "", n: Number = 10
+    ) -> Json:
+        return said(desk.atlas.find(q, n))
 
     @routes.get(
         "/topics/{topic}",
