@@ -29,6 +29,11 @@ class Kept(Generic[Value]):
         self.most, self.known, self.lock = most, OrderedDict[Hashable, Value](), Lock()
         self.looking: dict[Hashable, Lock] = {}
 
+    def has(self, key: Hashable) -> bool:
+        """Whether this was found before."""
+        with self.lock:
+            return key in self.known
+
     def get(self, key: Hashable, find: Callable[[], Value]) -> Value:
         """What was found before, or what is found now."""
         with self.lock:

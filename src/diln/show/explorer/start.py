@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 AHEAD = 200  # topics whose cards are made before somebody asks for them
 REST = 2.0  # times as long as the work for one of them
+QUIET = 2.0  # seconds after a change in which only what the page asks for is done
 EVERY = 0.3  # seconds from one look at a fit to the next
 
 
@@ -76,9 +77,12 @@ def start_reading_ahead(desk: Desk) -> None:
 
     def read_ahead() -> None:
         read_a_text(desk)
-        while not desk.closed.wait(EVERY):
-            changes = desk.changes
-            for topic in desk.atlas.folding.shown[:AHEAD].tolist():
+        wait = 0.0
+        while not desk.closed.wait(wait):
+            changes, folding, wait = desk.changes, desk.atlas.folding, QUIET
+            for topic in folding.shown[:AHEAD].tolist():
+                if desk.cards.has(folding.parts(topic)):
+                    continue
                 begun = time.perf_counter()
                 with suppress(ValueError, DilnError):  # which is told when somebody asks for the card
                     card(desk, topic)
