@@ -49,8 +49,9 @@ def parsed() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def serve(model: Path, corpus: Path | None) -> tuple[subprocess.Popen[str], int]:
-    command = [sys.executable, "-m", "diln", "serve", str(model), "--port", "0", "--read-only", "-q"]
+def serve(model: Path, corpus: Path | None, *, read_only: bool = True) -> tuple[subprocess.Popen[str], int]:
+    command = [sys.executable, "-m", "diln", "serve", str(model), "--port", "0", "-q"]
+    command += ["--read-only"] if read_only else []
     command += ["--corpus", str(corpus)] if corpus is not None else []
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     found = re.search(r":(\d+)/", process.stdout.readline()) if process.stdout is not None else None

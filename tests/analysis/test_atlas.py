@@ -31,7 +31,12 @@ def everything(one, row=0):
         one.themes(),
         one.map(),
     ]
-    parts += [one.document(row), one.documents(topic=topic), one.documents(theme=0), one.typical(topic=topic)]
+    parts += [
+        one.document(row),
+        one.documents(topic=topic),
+        one.documents(theme=one.themes().themes[0].id),
+        one.typical(topic=topic),
+    ]
     parts += [one.read(row), one.trends(), one.groups(), one.summary(), one.edits]
     if one.fitted.posterior.covariance is not None:
         parts += [one.pairs(), one.friends(topic), one.rivals(topic), one.matrix()]
@@ -299,7 +304,7 @@ def test_themes_have_the_shares_of_all_words_that_their_topics_have(edits):
             assert np.allclose(series.values, whole)
         cells = {(cell.id, cell.label_name): cell.share for cell in one.groups("topic").cells}
         for cell in one.groups("theme", n_themes=n).cells:
-            topics = found.themes[cell.id].topics
+            topics = found.theme(cell.id).topics
             assert cell.share == pytest.approx(sum(cells[topic, cell.label_name] for topic in topics))
         rows = np.arange(5)
         shown = one.index.proportions(rows)[:, [part for topic in share for part in one.folding.parts(topic)]]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from handmade import model
 from planted import DIMS, GROUPS, Papers, planted
+from scipy.cluster.hierarchy import is_valid_linkage
 from sklearn.metrics import adjusted_rand_score
 
 from diln.analysis.themes import Grouping, themes
@@ -153,6 +154,92 @@ def test_hidden_topics_are_in_no_theme_and_merged_ones_are_one():
     assert alone.topic_theme[0] == alone.topic_theme[14]
     with pytest.raises(ValueError, match="topic 7 is merged into topic 0"):
         themes(fitted, 7, papers, topics=[0, 7], merges=[[0, 7]])
+
+
+def members(found):
+    return {theme.id: set(theme.topics) for theme in found.themes}
+
+
+@pytest.mark.parametrize("with_documents", [True, False])
+def test_a_theme_keeps_its_number_and_its_topics_whatever_is_hidden_elsewhere(with_documents):
+    fitted, papers, group, _ = planted()
+    grouping = Grouping(fitted, papers if with_documents else None)
+    before, every = grouping.themes(7), list(range(len(group)))
+    for hidden in every:
+        after = grouping.edited([one for one in every if one != hidden]).themes(7)
+        assert members(after) == {number: topics - {hidden} for number, topics in members(before).items()}
+        assert [theme.share for theme in after.themes] == sorted((theme.share for theme in after.themes), reverse=True)
+        if with_documents:
+            assert np.array_equal(after.document_theme, before.document_theme)
+            rows = after.shares_of(range(9))
+            for at, theme in enumerate(after.themes):
+                assert np.allclose(rows[:, at], papers.theta[:9, list(theme.topics)].sum(axis=1), atol=1e-6)
+
+
+def test_a_merged_topic_stays_in_the_theme_of_the_one_that_is_kept():
+    fitted, papers, group, _ = planted()
+    grouping = Grouping(fitted, papers)
+    before, kept, other = grouping.themes(7), 0, 1
+    assert before.topic_theme[kept] != before.topic_theme[other]
+    after = grouping.edited([one for one in range(len(group)) if one != other], [[kept, other]]).themes(7)
+    assert members(after) == {number: topics - {other} for number, topics in members(before).items()}
+    share = fitted.topic_weights[[kept, other]].sum()
+    theme = after.theme(after.topic_theme[kept])
+    assert theme.share == pytest.approx(before.theme(theme.id).share + fitted.topic_weights[other])
+    assert share < theme.share
+
+
+def test_a_theme_all_of_whose_topics_are_hidden_leaves_a_gap_or_is_replaced():
+    fitted, papers, group, _ = planted()
+    grouping = Grouping(fitted, papers)
+    before = grouping.themes("auto")
+    gone = before.themes[2]
+    left = grouping.edited([one for one in range(len(group)) if one not in gone.topics])
+    after = left.themes("auto")
+    assert members(after) == {number: topics for number, topics in members(before).items() if number != gone.id}
+    assert after.n == before.n - 1
+    assert (after.document_theme[before.document_theme == gone.id] == -1).all()
+    with pytest.raises(ValueError, match="all topics of theme 2 are hidden"):
+        after.theme(2)
+    with pytest.raises(ValueError, match=f"there are 0 to {before.n - 1}"):
+        after.theme(99)
+    exact = left.themes(before.n)
+    assert exact.n == before.n
+    assert sorted(members(exact)) == list(range(before.n)), "the number that is free goes to half of a theme"
+    same = [number for number, topics in members(after).items() if members(exact)[number] == topics]
+    assert len(same) == before.n - 2
+    fewest = grouping.edited([int(gone.topics[0])])
+    assert fewest.themes().n == fewest.themes(1).n == 1
+    assert fewest.tree.linkage.shape == (0, 4)
+
+
+@pytest.mark.parametrize("with_documents", [True, False])
+def test_any_number_of_themes_can_be_had_of_edited_topics(with_documents):
+    fitted, papers, group, _ = planted()
+    shown = [one for one in range(len(group)) if one % 5 and one != 3]
+    edited = Grouping(fitted, papers if with_documents else None).edited(shown, [[1, 3], [2, 0]])
+    for n in range(1, len(shown) + 1):
+        found = edited.themes(n)
+        assert found.n == n == len(found.themes)
+        assert sorted(topic for theme in found.themes for topic in theme.topics) == shown
+        assert sum(theme.share for theme in found.themes) == pytest.approx(fitted.topic_weights[[*shown, 0, 3]].sum())
+    assert is_valid_linkage(edited.tree.linkage)
+    assert sorted(edited.tree.order) == shown
+    with pytest.raises(ValueError, match="at most as many themes"):
+        edited.themes(len(shown) + 1)
+
+
+def test_small_topics_that_are_shown_once_merged_go_where_topics_have_such_words():
+    words = np.random.default_rng(0).dirichlet(np.full(40, 0.05), 12) + 1e-9
+    words[10:] = words[3]  # two that are too small to be in use
+    fitted = model(words, np.append(np.full(10, 1000.0), [12.0, 12.0]))
+    whole = Grouping(fitted)
+    assert 10 not in whole.themes(4).topic_theme
+    edited = whole.edited([*range(10), 10], [[10, 11]])
+    assert edited.beside[10] == 3
+    for n in (2, 4, 8):
+        assert edited.themes(n).topic_theme[10] == edited.themes(n).topic_theme[3]
+    assert edited.themes(11).n == 11
 
 
 def test_shares_of_documents_are_made_when_they_are_asked_for():

@@ -21,6 +21,7 @@ from diln.analysis.training import TrainedOn, trained_on
 if TYPE_CHECKING:
     from diln.analysis.atlas import Atlas
     from diln.analysis.changes import ModelDiff, PairChange, TopicChange, diff
+    from diln.analysis.finding import TopicHit
     from diln.analysis.groups import GroupCell, GroupLabel, Groups
     from diln.analysis.index import Index
     from diln.analysis.listing import DocumentInfo, Listing, Neighbour
@@ -40,7 +41,8 @@ __all__ = [
     "DocumentTopics", "Edits", "GroupCell", "GroupLabel", "Groups", "Index", "LabelTrends", "Listing", "MapPoint",
     "Match", "Matching", "Mix", "ModelDiff", "Neighbour", "Pair", "PairChange", "PairMatrix", "Quality", "Reading",
     "Records", "Repeat", "Series", "Stability", "Summary", "Theme", "ThemeLabel", "Themes", "Together", "Token",
-    "Topic", "TopicChange", "TopicInfo", "TopicMap", "TopicQuality", "TopicShare", "TrainedOn", "Tree", "Trends",
+    "Topic", "TopicChange", "TopicHit", "TopicInfo", "TopicMap", "TopicQuality", "TopicShare", "TrainedOn", "Tree",
+    "Trends",
     "Typical", "Word", "WordTopic", "compare_completions", "compare_correlations", "complete", "correlated_pairs",
     "count_together", "diff", "diversity", "document_topics", "effective_topics", "exclusivity", "in_use",
     "largest_topics", "match_topics", "npmi", "qualities", "quality", "stability", "topic_documents", "trained_on",
@@ -70,6 +72,7 @@ _HOMES = {
     "Theme": "diln.analysis.themes",
     "Themes": "diln.analysis.themes",
     "Token": "diln.analysis.reading",
+    "TopicHit": "diln.analysis.finding",
     "TopicInfo": "diln.analysis.topic_infos",
     "TopicMap": "diln.analysis.topic_map",
     "Tree": "diln.analysis.themes",

@@ -14,6 +14,7 @@ from diln.analysis.correlations import Correlations, Lifts, Pair, ranked_pairs
 from diln.analysis.document_view import DocumentView
 from diln.analysis.edit_files import change_edits, folded, state_of
 from diln.analysis.edits import Edits
+from diln.analysis.finding import TopicHit, Vocabulary, topics_of
 from diln.analysis.groups import Groups, groups
 from diln.analysis.html import stacked, table
 from diln.analysis.index import Index, duplicates, outliers
@@ -29,7 +30,7 @@ from diln.analysis.summary import Summary, summary
 from diln.analysis.theme_labels import named_themes
 from diln.analysis.themes import Grouping, Themes
 from diln.analysis.topic_infos import LEAST, TopicInfo, TopicWords, topic_info
-from diln.analysis.topic_map import TopicMap, topic_map
+from diln.analysis.topic_map import TopicMap, moved, topic_map
 from diln.analysis.trends import MIN_DOCUMENTS, LabelTrends, Trends, label_trends, trends
 from diln.analysis.typical import Typical
 from diln.analysis.words import RELEVANCE, Word, WordTopic, word_topics, words_of
@@ -45,7 +46,17 @@ NumberOfThemes = int | Literal["auto"]
 SENTENCES = 2  # of a typical document
 LISTED = 5  # topics of a document in a list
 THEMES_KEPT = 4  # numbers of themes whose themes are kept, beside "auto": each has the theme of all documents
-UNNAMED = ("_grouping", "_lifts", "_maps")  # what takes a while, and has no names in it
+# What takes a while, and what it depends on: on merges and hidden topics, not on names.
+UNNAMED = ("_grouping", "_lifts", "_maps", "_unnamed")
+
+
+class _Once:
+    """What is found once for a model, and no edit changes."""
+
+    def __init__(self) -> None:
+        self.grouping: Grouping | None = None
+        self.maps: dict[NumberOfThemes, TopicMap] = {}
+        self.vocabulary: Vocabulary | None = None
 
 
 class Atlas:
@@ -105,12 +116,21 @@ class Atlas:
         self._state: str | None = None  # that the model's directory was opened in
         self._arrange(Edits() if edits is None else edits)
 
-    def _arrange(self, edits: Edits) -> None:
+    def _arrange(self, edits: Edits, before: "Atlas | None" = None) -> None:
         self.edits, self.folding = edits, folded(self.fitted, edits)
-        self._words = TopicWords(self.folding)
-        self._view = DocumentView(self._words, self.index, self.corpus)
-        self._chosen = Selection(self._view)
-        self._themes: dict[NumberOfThemes, Themes] = {}
+        if before is None:
+            self._words = TopicWords(self.folding)
+            self._view = DocumentView(self._words, self.index, self.corpus)
+            self._chosen = Selection(self._view)
+            self._infos: dict[tuple[Any, ...], TopicInfo] = {}
+            self._once = _Once()
+        else:  # what was found of topics that are not edited holds still
+            self._words = before._words.edited(self.folding)
+            self._view = before._view.edited(self._words)
+            self._chosen = before._chosen.edited(self._view)
+            self._infos, self._once = before._infos, before._once
+        self._themes: dict[NumberOfThemes, Themes] = {}  # with the names that they were given
+        self._unnamed: dict[NumberOfThemes, Themes] = {}
         self._topics: dict[int, Records[TopicInfo]] = {}
         self._maps: dict[NumberOfThemes, TopicMap] = {}
 
@@ -146,15 +166,25 @@ class Atlas:
         return made
 
     def edited(self, edits: Edits) -> "Atlas":
-        """The same model and documents with other edits; nothing is written."""
+        """The same model and documents with other edits; nothing is written.
+
+        What the edits do not change is not found again: themes and maps are made of the groups and places that the
+        model's topics have without any edit, and words, shares and documents of a topic are its own.
+        """
+        check_kind("edits", edits, Edits)
         other = copy(self)
         kept = {name: self.__dict__[name] for name in UNNAMED if name in self.__dict__}
         for name in kept:
             del other.__dict__[name]
-        other._arrange(edits)
-        if (edits.merges, edits.hidden) == (self.edits.merges, self.edits.hidden):  # what names do not change
+        other._arrange(edits, self)
+        if other.is_arranged_as(self):
             other.__dict__ |= kept
         return other
+
+    def is_arranged_as(self, other: "Atlas") -> bool:
+        """Whether the same topics of the same model are merged and hidden, whatever they are called."""
+        arranged = [(one.edits.merges, one.edits.hidden) for one in (self, other)]
+        return self.fitted is other.fitted and self.index is other.index and arranged[0] == arranged[1]
 
     def change(self, how: Callable[[Edits], Edits]) -> "Atlas":
         """Change the edits, and keep them in the model's directory if there is one.
@@ -187,9 +217,14 @@ class Atlas:
         return self._topic(self._chosen.known(id), n_words)
 
     def _topic(self, topic: int, n_words: int) -> TopicInfo:
-        n_docs = None if self.index is None else self._view.n_docs(topic, LEAST)
-        coherence = None if self.index is None else self.index.coherence
-        return topic_info(self._words, topic, n_words, n_docs, self.themes().topic_theme.get(topic), coherence)
+        key = (self.folding.parts(topic), n_words)
+        if key not in self._infos:
+            n_docs = None if self.index is None else self._view.n_docs(topic, LEAST)
+            coherence = None if self.index is None else self.index.coherence
+            self._infos[key] = topic_info(self._words, topic, n_words, n_docs, None, coherence)
+        label, named = self._words.label(topic), topic in self.edits.labels
+        theme = self.themes().topic_theme.get(topic)
+        return replace(self._infos[key], label=label, named=named, theme=theme)
 
     def label(self, topic: int) -> str:
         """The name of a topic: the user's own, or its three most telling words."""
@@ -213,15 +248,32 @@ class Atlas:
         """
         check_number("relevance", relevance, 0, 1)
         check_whole("n", n, 1)
-        own = self.folding.topic_word[self._chosen.known(topic)]
+        own = self.folding.words(self._chosen.known(topic))
         return Records(words_of(own, self._words.overall, self.fitted.vocabulary, relevance, n))
 
     def word(self, term: str, n: int = 10) -> Records[WordTopic]:
         """The topics of a word, small ones too; the one with most of its tokens first."""
         check_whole("n", n, 1)
         at, folding = self._words.place(term), self.folding
-        found = word_topics(folding.topic_word[:, at], folding.shares, float(self._words.overall[at]), folding.named, n)
+        found = word_topics(folding.word(at), folding.shares, float(self._words.overall[at]), folding.named, n)
         return Records(WordTopic(topic, self._words.label(topic), p, share) for topic, p, share in found)
+
+    def find(self, text: str, n: int = 10) -> Records[TopicHit]:
+        """The topics whose words these are, listed or not: those that have them most often, beside the corpus.
+
+        Parameters
+        ----------
+        text : str
+            One word or several, in any case. Words that the model does not know are left out; of the last one, its
+            beginning is enough.
+        n : int
+            Maximum number of topics.
+        """
+        check_whole("n", n, 1)
+        check_kind("text", text, str)
+        if self._once.vocabulary is None:
+            self._once.vocabulary = Vocabulary(self.fitted.vocabulary)
+        return Records(topics_of(self._once.vocabulary.words(text), self._words, n))
 
     @cached_property
     def _lifts(self) -> Lifts:
@@ -261,9 +313,18 @@ class Atlas:
 
     @cached_property
     def _grouping(self) -> Grouping:
-        """The topics that are shown, grouped once for any number of themes."""
+        """The topics that are shown, in the groups that the model's topics have."""
+        if not self.edits.merges and not self.edits.hidden:
+            return self._whole
         shown = self.folding.shown.tolist() or used_topics(self.fitted).tolist()
-        return Grouping(self.fitted, self.index, topics=shown, merges=self.edits.merges)
+        return self._whole.edited(shown, self.edits.merges)
+
+    @property
+    def _whole(self) -> Grouping:
+        """The model's own topics in use, grouped once for any number of themes and any edits."""
+        if self._once.grouping is None:
+            self._once.grouping = Grouping(self.fitted, self.index)
+        return self._once.grouping
 
     def themes(self, n: NumberOfThemes = "auto") -> Themes:
         """Groups of the topics that are shown: this many, or as many as the rule for "auto" chooses."""
@@ -271,19 +332,32 @@ class Atlas:
             check_whole("n", n, 1, ', or "auto"')
         known = self._themes.get(n)
         if known is None:
-            found = self._grouping.themes(n)
+            found = self._unnamed.get(n) or self._grouping.themes(n)
             known = replace(found, themes=named_themes(found.themes, self.edits.theme_labels, self.folding))
-            self._themes[n] = known
-            for old in [one for one in list(self._themes) if one != "auto"][:-THEMES_KEPT]:
-                self._themes.pop(old, None)
+            for every, made in ((self._unnamed, found), (self._themes, known)):
+                every[n] = made
+                for old in [one for one in list(every) if one != "auto"][:-THEMES_KEPT]:
+                    every.pop(old, None)
         return known
 
     def map(self, n: NumberOfThemes = "auto") -> TopicMap:
         """Topics and themes where the model puts them."""
         found = self.themes(n)
         if n not in self._maps:
-            self._maps[n] = topic_map(self.fitted, found, self.index, merges=self.edits.merges)
+            grouping, whole = self._grouping, self._whole_map(n)
+            merges = self.edits.merges
+            moves = grouping is not self._whole
+            self._maps[n] = moved(whole, self.fitted, found, grouping.beside, merges) if moves else whole
         return self._maps[n]
+
+    def _whole_map(self, n: NumberOfThemes) -> TopicMap:
+        """The map of the model's own topics, from where their themes are far apart."""
+        maps = self._once.maps
+        if n not in maps:
+            most = len(self._whole.tree.topics)
+            themes = self._whole.themes(n if isinstance(n, str) else min(n, most))
+            maps[n] = topic_map(self.fitted, themes, self.index)
+        return maps[n]
 
     def document(self, row: int, n_topics: int = 5) -> DocumentInfo:
         """One document, with its largest topics, small ones too."""

@@ -1,6 +1,7 @@
 """The documents of a model as they are shown: their topics, which of them are asked for, and what their texts say."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -34,6 +35,13 @@ class DocumentView:
     def __init__(self, words: TopicWords, index: Index | None, corpus: Corpus | None) -> None:
         self.words, self.folding, self.fitted = words, words.folding, words.folding.fitted
         self._index, self._corpus = index, corpus
+        self._telling: dict[tuple[Any, ...], tuple[tuple[int, float, tuple[str, ...]], ...]] = {}
+
+    def edited(self, words: TopicWords) -> "DocumentView":
+        """The same documents with topics as they are edited now; which documents are typical of what is known still."""
+        other = copy(self)
+        other.words, other.folding = words, words.folding
+        return other
 
     @property
     def index(self) -> Index:
@@ -148,6 +156,17 @@ class DocumentView:
         self, topics: Sequence[int], n: int, n_sentences: int, themes: NDArray[np.int16] | None
     ) -> tuple[Typical, ...]:
         """Documents that show what some topics of the model are about together."""
+        key = (tuple(topics), n, n_sentences)
+        if key not in self._telling:
+            self._telling[key] = tuple(self._most_telling(topics, n, n_sentences))
+        rows = np.array([row for row, _, _ in self._telling[key]], np.int64)
+        infos = self.infos(rows, 5, [share for _, share, _ in self._telling[key]], themes)
+        return tuple(Typical(info, told) for info, (_, _, told) in zip(infos, self._telling[key], strict=True))
+
+    def _most_telling(
+        self, topics: Sequence[int], n: int, n_sentences: int
+    ) -> Iterator[tuple[int, float, tuple[str, ...]]]:
+        """Rows of these documents, their shares of the topics, and their telling sentences."""
         rows, shares = self.holding(topics)
         tokens = self.index.tokens.astype(np.float64)
         some = candidates(rows, shares, tokens, n)
@@ -155,8 +174,8 @@ class DocumentView:
         counts = aligned(self.corpus, self.fitted.vocabulary).take(rows)
         weights = self.folding.weights(topics)
         chosen = representative(counts, weights @ self.fitted.topic_word[list(topics)], shares, n)
-        infos = self.infos(rows[chosen], 5, shares[chosen], themes)
-        return tuple(Typical(info, self._sentences(info.row, topics, n_sentences)) for info in infos)
+        for row, share in zip(rows[chosen].tolist(), shares[chosen].tolist(), strict=True):
+            yield row, share, self._sentences(row, topics, n_sentences)
 
     def _sentences(self, row: int, topics: Sequence[int], n: int) -> tuple[str, ...]:
         """The sentences of a document that tell most of some topics."""

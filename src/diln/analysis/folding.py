@@ -35,7 +35,11 @@ class Folding:
 
     def parts(self, topic: int) -> tuple[int, ...]:
         """The model's topics that this one is made of, itself first."""
-        return next((group for group in self.edits.merges if group[0] == topic), (topic,))
+        return self._merged.get(topic, (topic,))
+
+    @cached_property
+    def _merged(self) -> dict[int, tuple[int, ...]]:
+        return {group[0]: group for group in self.edits.merges}
 
     @cached_property
     def shares(self) -> Floats:
@@ -73,6 +77,19 @@ class Folding:
             parts = list(group)
             words[group[0]] = self.weights(parts) @ self.fitted.topic_word[parts]
         return words
+
+    def words(self, topic: int) -> Floats:
+        """Words of one topic (n_terms,), as ``topic_word`` has them."""
+        parts = list(self.parts(topic))
+        words = self.fitted.topic_word
+        return np.asarray(words[topic] if len(parts) == 1 else self.weights(parts) @ words[parts])
+
+    def word(self, term: int) -> Floats:
+        """Probability of one word in each topic (n_topics,), as ``topic_word`` has it."""
+        column = np.array(self.fitted.topic_word[:, term])
+        for group in self.edits.merges:
+            column[group[0]] = self.weights(group) @ self.fitted.topic_word[list(group), term]
+        return column
 
     def weights(self, parts: Sequence[int]) -> Floats:
         """How much each part of a topic counts; they sum to 1."""

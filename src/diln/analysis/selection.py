@@ -1,6 +1,7 @@
 """Which documents, and which columns of topics or themes, are asked for."""
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +40,12 @@ class Selection:
         self._labels: dict[str | None, Labels] = {}
         self._columns: dict[int | None, Columns] = {}  # by the number of themes, or None for topics
 
+    def edited(self, view: DocumentView) -> "Selection":
+        """The same documents with topics as they are edited now; labels of documents stay."""
+        other = copy(self)
+        other.view, other.folding, other._columns = view, view.folding, {}
+        return other
+
     def known(self, topic: Any) -> int:
         """The number of a topic, that of a merged one if it is part of it; raises ValueError if there is none."""
         if not is_number(topic) or not 0 <= topic < self.folding.n_topics:
@@ -47,9 +54,7 @@ class Selection:
 
     def parts_of_theme(self, theme: Any, themes: Themes) -> list[int]:
         """The model's topics that a theme is made of; raises ValueError if there is no such theme."""
-        if not is_number(theme) or not 0 <= theme < themes.n:
-            raise ValueError(f"there is no theme {brief(theme)}; there are 0 to {themes.n - 1}")
-        return [part for topic in themes.themes[theme].topics for part in self.folding.parts(topic)]
+        return [part for topic in themes.theme(theme).topics for part in self.folding.parts(topic)]
 
     def ranked(self, topic: Any, theme: Any, pair: Any, rows: Any, themes: Themes) -> tuple[Rows, Floats | None]:
         """Documents of a topic, a theme or a pair, the largest share first, and the shares; or all in their order."""
@@ -134,9 +139,9 @@ class Selection:
 
     def theme_columns(self, ids: Sequence[int] | None, themes: Themes) -> Columns:
         """Themes, as shares of all tokens."""
-        wanted = list(range(themes.n)) if ids is None else list(ids)
+        wanted = [theme.id for theme in themes.themes] if ids is None else list(ids)
         parts = [self.parts_of_theme(theme, themes) for theme in wanted]
-        return self._columns_of(parts, [(theme, themes.themes[theme].label) for theme in wanted])
+        return self._columns_of(parts, [(theme, themes.theme(theme).label) for theme in wanted])
 
     def _columns_of(self, parts: Sequence[Sequence[int]], named: list[tuple[int, str]]) -> Columns:
         """Sums of some of the model's topics each, as shares of all tokens."""

@@ -1,6 +1,7 @@
 """The topics as they are shown: labels, shares, words of three kinds, and how sure they are."""
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,9 +15,11 @@ from diln.analysis.records import Record
 from diln.analysis.themes.names import alike
 from diln.analysis.words import RELEVANCE, frex, largest, marginal, relevances
 from diln.errors import brief
+from diln.inference.progress import in_use
 
 Floats = NDArray[np.float64]
 LABEL_WORDS = 3
+TELLING = 5 * LABEL_WORDS  # most telling words, that a label is chosen from
 LONGEST = 0.05  # share whose bar is the longest in a table
 MOST_WORDS = 10  # most probable words that are kept of each topic
 LEAST = 0.1  # share of a document that counts as one of a topic's documents
@@ -91,8 +94,20 @@ class TopicWords:
 
     def __init__(self, folding: Folding) -> None:
         self.folding, self.vocabulary = folding, folding.fitted.vocabulary
-        self._labels: dict[int, str] = {}
-        self._probable: dict[int, tuple[str, ...]] = {}
+        self._known: dict[tuple[Any, ...], Any] = {}  # by the parts of a topic, for which nothing else matters
+
+    def edited(self, folding: Folding) -> "TopicWords":
+        """The words of the same model's topics with other edits; what these do not change is known already."""
+        other = copy(self)
+        other.folding = folding
+        return other
+
+    def _of(self, topic: int, what: str, find: Callable[[Floats], Any], *more: Any) -> Any:
+        """What was found of a topic's words before, or what is found now."""
+        key = (self.folding.parts(topic), what, *more)
+        if key not in self._known:
+            self._known[key] = find(self.folding.words(topic))
+        return self._known[key]
 
     @cached_property
     def overall(self) -> Floats:
@@ -100,10 +115,10 @@ class TopicWords:
         return marginal(self.folding.fitted.topic_word, self.folding.own_shares)
 
     @cached_property
-    def frex(self) -> dict[int, Floats]:
-        """How frequent and exclusive each word is in each topic in use."""
-        used = np.flatnonzero(self.folding.used)
-        return dict(zip(used.tolist(), frex(self.folding.topic_word, used), strict=True))
+    def _in_use(self) -> tuple[NDArray[np.bool_], Floats]:
+        """Which of the model's topics are in use, and the sums of their words' probabilities."""
+        used = in_use(self.folding.fitted.posterior.topic_tokens)
+        return used, self.folding.fitted.topic_word[used].sum(axis=0)
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -120,30 +135,43 @@ class TopicWords:
 
     def probable(self, topic: int, n: int) -> tuple[str, ...]:
         """The most probable words of a topic."""
-        if topic not in self._probable:
-            self._probable[topic] = self._terms(largest(self.folding.topic_word[topic], MOST_WORDS))
-        known = self._probable[topic]
-        return known[:n] if n <= len(known) else self._terms(largest(self.folding.topic_word[topic], n))
+        at_least = max(n, MOST_WORDS)
+        found = self._of(topic, "probable", lambda words: self._terms(largest(words, at_least)), at_least)
+        return tuple(found[:n])
 
     def telling(self, topic: int, n: int) -> tuple[str, ...]:
         """The most telling words of a topic."""
-        values = relevances(self.folding.topic_word[topic], self.overall, RELEVANCE)
-        return self._terms(largest(values, n))
+
+        def find(words: Floats) -> tuple[str, ...]:
+            return self._terms(largest(relevances(words, self.overall, RELEVANCE), at_least))
+
+        at_least = max(n, TELLING)
+        return tuple(self._of(topic, "telling", find, at_least)[:n])
 
     def exclusive(self, topic: int, n: int) -> tuple[str, ...]:
-        """Words that are frequent in a topic in use and rare in others."""
-        return self._terms(largest(self.frex[topic], n)) if topic in self.frex else ()
+        """Words that are frequent in a topic in use and rare in others: in all others of the model, merged or not."""
+
+        def find(words: Floats) -> tuple[str, ...]:
+            used, every = self._in_use
+            parts = self.folding.parts(topic)
+            if len(parts) > 1:  # which is one topic now
+                own = self.folding.fitted.topic_word[[part for part in parts if used[part]]]
+                every = np.maximum(every - own.sum(axis=0), 0) + words
+            return self._terms(largest(frex(words, every), n))
+
+        return tuple(self._of(topic, "exclusive", find, n)) if self.folding.used[topic] else ()
 
     def label(self, topic: int) -> str:
         """A topic's name: the user's own, or its most telling words, of which none is a form of another."""
         own = self.folding.edits.labels.get(topic)
-        if own is None and topic not in self._labels:
-            chosen: list[str] = []
-            for word in self.telling(topic, 5 * LABEL_WORDS):
-                if len(chosen) < LABEL_WORDS and not any(alike(word, other) for other in chosen):
-                    chosen.append(word)
-            self._labels[topic] = ", ".join(chosen)
-        return own or self._labels[topic]
+        return own or str(self._of(topic, "label", lambda _: self._label(topic)))
+
+    def _label(self, topic: int) -> str:
+        chosen: list[str] = []
+        for word in self.telling(topic, TELLING):
+            if len(chosen) < LABEL_WORDS and not any(alike(word, other) for other in chosen):
+                chosen.append(word)
+        return ", ".join(chosen)
 
     def _terms(self, places: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.vocabulary[at] for at in places)
@@ -159,7 +187,7 @@ def topic_info(
 ) -> TopicInfo:
     """A topic, with what is known of it."""
     folding = words.folding
-    probabilities, parts = folding.topic_word[topic], folding.parts(topic)
+    probabilities, parts = folding.words(topic), folding.parts(topic)
     top = largest(probabilities, n_words)
     agreement = folding.fitted.agreement
     return TopicInfo(

@@ -1,7 +1,7 @@
 """A flat view of the space in which topics and documents lie: the topic map."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -139,10 +139,8 @@ def topic_map(
     )
     if points.shape[1] < 2:
         points = np.pad(points, ((0, 0), (0, 2 - points.shape[1])))
-    group, sizes = np.array([themes.topic_theme[one] for one in shown.ids.tolist()]), shown.shares
-    centres = np.stack(
-        [sizes[group == one] @ points[group == one] / sizes[group == one].sum() for one in range(themes.n)]
-    )
+    sizes, of_theme = shown.shares, [theme.id for theme in themes.themes]
+    centres = _centres(themes, shown, points)
     axes = plane(points, sizes, centres)
     flat = points @ axes
     farthest = float(np.sqrt((flat**2).sum(axis=1)).max()) or 1.0
@@ -152,11 +150,51 @@ def topic_map(
     if spread:
         flat, themes_at = _spread_out(flat), _spread_out(themes_at)
     return TopicMap(
-        points=_points(shown.ids.tolist(), flat), themes=_points(list(range(themes.n)), themes_at), origin=(0.0, 0.0),
+        points=_points(shown.ids.tolist(), flat), themes=_points(of_theme, themes_at), origin=(0.0, 0.0),
         explained=explained, note=_note(explained, _told_by(fitted, documents, located=located), spread=spread),
         projection=axes[: np.asarray(fitted.locations).shape[1]] / _reach(documents, axes) if located else None,
         spread=spread,
     )  # fmt: skip
+
+
+def moved(
+    base: TopicMap, model: Model, themes: Themes, beside: Mapping[int, int], merges: Sequence[Sequence[int]]
+) -> TopicMap:
+    """A map on which other topics of the model are shown, each where it was: a merged one amid its parts.
+
+    Parameters
+    ----------
+    base : TopicMap
+        The map of all topics, as ``topic_map`` returned it.
+    model : DILN, HDP, LDA or CTM
+        The model.
+    themes : Themes
+        Themes of the topics that are to be shown.
+    beside : dict of int
+        For each of them a topic of the map: where it is put if it and its parts are not on the map.
+    merges : sequence of sequence of int
+        Topics to take for one, as they were given to ``themes``.
+    """
+    fitted = fitted_of(model)
+    shown = shown_topics(fitted, themes.tree.topics, merges)
+    at = {point.id: (point.x, point.y) for point in base.points}
+    places = np.empty((len(shown.ids), 2))
+    for row, topic in enumerate(shown.ids.tolist()):
+        own = shown.place == row
+        parts = [(at[part], size) for part, size in zip(shown.parts[own].tolist(), shown.sizes[own], strict=True)
+                 if part in at] or [(at[beside[topic]], 1.0)]  # fmt: skip
+        places[row] = np.average([place for place, _ in parts], axis=0, weights=[size for _, size in parts])
+    centres = _centres(themes, shown, places)
+    return replace(
+        base, points=_points(shown.ids.tolist(), places), themes=_points([one.id for one in themes.themes], centres)
+    )
+
+
+def _centres(themes: Themes, shown: Shown, points: Floats) -> NDArray[np.float64]:
+    """The mean of each theme's topics, weighted by share (n_themes, d)."""
+    group, sizes = np.array([themes.topic_theme[one] for one in shown.ids.tolist()]), shown.shares
+    of_themes = (np.flatnonzero(group == theme.id) for theme in themes.themes)
+    return np.stack([sizes[some] @ points[some] / sizes[some].sum() for some in of_themes])
 
 
 def _topic_points(model: Model, shown: Shown, documents: Documents | None) -> Floats:

@@ -75,21 +75,20 @@ def relevances(words: Floats, overall: Floats, weight: float) -> Floats:
     )
 
 
-def frex(topic_word: Floats, topics: NDArray[np.int64]) -> Floats:
-    """How frequent and how exclusive words are in each of these topics (n_topics, n_terms), from 0 to 1.
+def frex(words: Floats, every: Floats) -> Floats:
+    """How frequent and how exclusive words are in a topic (n_terms,), from 0 to 1.
 
     The harmonic mean of two ranks among the words of a topic: that of p(w | k), and that of p(w | k) / sum_j p(w | j),
-    where j runs over these topics.
+    where ``every`` is the sum over all topics j in use.
     """
-    words = topic_word[topics]
-    exclusivity = words / np.maximum(words.sum(axis=0), TINY)
-    return 1 / (FREX / _ranks(exclusivity) + (1 - FREX) / _ranks(words))
+    return 1 / (FREX / _ranks(words / np.maximum(every, TINY)) + (1 - FREX) / _ranks(words))
 
 
 def _ranks(values: Floats) -> Floats:
-    """Ranks in each row as shares: 1 for the largest; words of the same value are in the order of the columns."""
-    order = np.argsort(np.argsort(values, axis=1, kind="stable"), axis=1, kind="stable")
-    return np.asarray((order + 1) / values.shape[1])
+    """Ranks as shares: 1 for the largest; words of the same value are in the order of their places."""
+    ranks = np.empty(len(values))
+    ranks[np.argsort(values, kind="stable")] = np.arange(1, len(values) + 1)
+    return ranks / len(values)
 
 
 def words_of(own: Floats, overall: Floats, vocabulary: Sequence[str], relevance: float, n: int) -> Iterator[Word]:

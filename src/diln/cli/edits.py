@@ -51,9 +51,8 @@ def label_command(
     from diln.analysis import Atlas
 
     found = Atlas.open(model).themes(themes or "auto")
-    if topic >= found.n:
-        raise ValueError(f"there is no theme {topic}; there are 0 to {found.n - 1}")
-    _change(model, lambda edits: edits.rename_theme(found.themes[topic].topics, label), json)
+    topics = found.theme(topic).topics
+    _change(model, lambda edits: edits.rename_theme(topics, label), json)
 
 
 @app.command("merge", epilog="Example:\n\ndiln merge model 12 40 7")

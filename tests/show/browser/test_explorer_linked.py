@@ -73,7 +73,7 @@ def test_a_word_shows_its_topics_everywhere(looking):
 def test_a_theme_shows_its_topics_words_and_documents(looking):
     page = looking("view=topics").page
     page.locator("#card .theme-link").first.click()
-    page.wait_for_selector("#card >> text=Theme 1 of")
+    page.wait_for_selector("#card >> text=Theme A, one of")
     theme = state(page)["theme"]
     assert page.locator("#card .shares li").count() >= 1
     assert page.locator("#card .word-cloud a").count() >= 3

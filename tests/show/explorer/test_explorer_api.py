@@ -6,8 +6,10 @@ import io
 import json
 import shutil
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from importlib import import_module
 
 import newsroom
 import numpy as np
@@ -17,6 +19,7 @@ from shop import ODD, client
 from diln.analysis import Atlas
 from diln.show.explorer import kept
 from diln.show.explorer.desk import Desk
+from diln.show.explorer.points import PointMap
 from diln.show.explorer.routes.documents import _line, reading
 from diln.show.explorer.start import open_desk, start_reading_ahead
 
@@ -339,14 +342,59 @@ def test_topics_are_renamed_merged_hidden_and_all_is_undone(own):
     assert "no change" in refused(page.post("/api/edits", json={"action": "undo"}), 400)
 
 
-def test_a_name_is_given_without_looking_for_themes_again(own):
-    page, before = client(own), own.atlas
-    before.themes()
-    page.post("/api/edits", json={"action": "rename", "topic": int(before.folding.shown[0]), "label": "Mine"})
-    assert own.atlas is not before
-    assert own.atlas._grouping is before._grouping
-    page.post("/api/edits", json={"action": "hide", "topic": int(before.folding.shown[-1])})
-    assert own.atlas._grouping is not before._grouping
+def test_edits_find_again_only_what_they_change(own, monkeypatch):
+    """The costly steps are counted: a name repeats none, hiding and merging only what is of the topics they name."""
+    page, counted = client(own), Counter()
+    own.show(own.atlas)
+
+    def count(where: str) -> None:
+        module, _, name = where.rpartition(".")
+        real = getattr(import_module(module), name)
+        monkeypatch.setattr(where, lambda *given, **named: counted.update([name]) or real(*given, **named))
+
+    for where in (
+        "themes.find.grow", "themes.find.document_groups", "atlas.topic_map", "atlas.moved", "atlas.folded_lifts",
+        "atlas.topic_info", "atlas.trends", "atlas.groups", "topic_infos.frex", "document_view.representative",
+    ):  # fmt: skip
+        count(f"diln.analysis.{where}")
+    monkeypatch.setattr(
+        PointMap, "_topics", lambda self, real=PointMap._topics: counted.update(["points"]) or real(self)
+    )
+
+    def look() -> None:
+        """All that a page asks for after an edit."""
+        shown = page.get("/api/topics").json()
+        for path in (
+            "model",
+            "names",
+            "themes",
+            "themes?n=3",
+            "edits",
+            "map",
+            "map?n=3",
+            "pairs?n=50",
+            "map/documents",
+        ):
+            assert page.get(f"/api/{path}").status_code == 200
+        for topic in shown:
+            assert page.get(f"/api/topics/{topic['id']}").status_code == 200
+
+    def after(**step: object) -> dict[str, int]:
+        counted.clear()
+        assert page.post("/api/edits", json=step).status_code == 200
+        look()
+        return dict(counted)
+
+    look()
+    first, second, third, fourth = own.atlas.folding.shown[:4].tolist()
+    assert after(action="rename", topic=first, label="Mine") == {}
+    assert after(action="rename", theme=0, label="All", n=3) == {}
+    arranged = {"moved": 2, "folded_lifts": 1, "points": 1}
+    assert after(action="hide", topic=second) == arranged
+    once = dict.fromkeys(("topic_info", "trends", "groups", "frex", "representative"), 1)
+    assert after(action="merge", keep=third, others=[fourth]) == arranged | once
+    assert after(action="undo") == arranged
+    assert after(action="undo") == {"folded_lifts": 1, "points": 1}, "all topics are where they were without edits"
 
 
 @pytest.mark.parametrize(
@@ -428,17 +476,27 @@ def test_the_description_of_the_api_loads_nothing(page):
         assert path in answer.text
 
 
-def test_cards_are_made_ahead_and_anew_after_a_change(own):
+def test_cards_are_made_ahead_and_not_again_after_a_change_of_others(own, monkeypatch):
     start_reading_ahead(own)
-    topic = int(own.atlas.folding.shown[0])
+    first, second, third, fourth = own.atlas.folding.shown[:4].tolist()
 
-    def ahead() -> dict:
+    def ahead(*parts: int) -> dict:
         for _ in range(1200):
-            if (topic, own.changes) in own.cards.known:
-                return own.cards.known[topic, own.changes]
+            if parts in own.cards.known:
+                return own.cards.known[parts]
             time.sleep(0.05)
         raise AssertionError("no card was made")
 
-    assert not ahead()["named"]
-    client(own).post("/api/edits", json={"action": "rename", "topic": topic, "label": "Mine"})
-    assert ahead()["label"] == "Mine"
+    cards = {topic: ahead(topic) for topic in (first, second, third, fourth)}
+    page = client(own)
+    page.post("/api/edits", json={"action": "rename", "topic": first, "label": "Mine"})
+    page.post("/api/edits", json={"action": "hide", "topic": second})
+    card = page.get(f"/api/topics/{first}").json()
+    assert (card["label"], card["trend"]["series"][0]["label"]) == ("Mine", "Mine")
+    assert second not in {
+        topic for pair in card["friends"] + card["rivals"] for topic in (pair["first"], pair["second"])
+    }
+    assert ahead(first) is cards[first]
+    page.post("/api/edits", json={"action": "merge", "keep": third, "others": [fourth]})
+    assert ahead(third, fourth) is not cards[third]
+    assert ahead(first) is cards[first]

@@ -20,10 +20,12 @@ class DocumentGroups(NamedTuple):
     mass: NDArray[np.float64]  # (n, n_topics) sums of the documents' proportions of all of the model's topics
 
     def joined(self, into: Whole, n: int) -> "DocumentGroups":
-        """The same of n larger groups; into (n_groups,) says which of these each is part of."""
+        """The same of n larger groups; into (n_groups,) says which of these each is part of, -1 for none."""
         if np.array_equal(into, np.arange(n)):
             return self
-        return DocumentGroups(np.append(into, -1).astype(np.int16)[self.group], _members(into, n) @ self.mass)
+        kept = into >= 0
+        mass = _members(into[kept], n) @ self.mass[kept]
+        return DocumentGroups(np.append(into, -1).astype(np.int16)[self.group], mass)
 
 
 def document_groups(
@@ -52,8 +54,8 @@ def _members(group: NDArray[Any], n: int) -> csr_array:
 class ThemeShares:
     """The shares of all themes in documents: sums of what these have of the themes' topics, made when asked for."""
 
-    def __init__(self, documents: Documents, shown: Shown, group: Whole) -> None:
-        self._documents, self._shown, self._group = documents, shown, group
+    def __init__(self, documents: Documents, shown: Shown, column: Whole) -> None:
+        self._documents, self._shown, self._group = documents, shown, column
 
     def __call__(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Of some documents (n_rows, n)."""

@@ -82,17 +82,6 @@ class Hierarchy:
         owner = {int(topic): number for number, group in enumerate(groups) for topic in group.topics}
         return np.asarray(np.array([owner[int(node.topics[0])] for node in nodes], np.int64)[place])
 
-    def linkage(self) -> NDArray[np.float64]:
-        """The tree in scipy's form; heights are the square roots of gains, none above that of an earlier split."""
-        n_topics = len(self.splits) + 1
-        number = {id(split.node): 2 * n_topics - 2 - at for at, split in enumerate(self.splits)}
-        heights = np.sqrt(np.minimum.accumulate(np.maximum(self.gains, 0))) if self.splits else self.gains
-        rows = []
-        for split, height in zip(self.splits, heights, strict=True):
-            halves = sorted(number.get(id(half), int(half.topics[0])) for half in split.halves)
-            rows.append([*halves, height, len(split.node.topics)])
-        return np.array(rows[::-1], np.float64).reshape(-1, 4)
-
 
 def grow(items: Items) -> Hierarchy:
     """The hierarchy of some topics.

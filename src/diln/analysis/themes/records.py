@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from diln.analysis.html import Bar, Row, table
 from diln.corpus.corpus import as_index
+from diln.errors import brief
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,13 +98,15 @@ class Themes:
     auto : bool
         Whether the number was chosen by the rule for "auto".
     themes : tuple of Theme
-        The themes.
+        The themes. The numbers of these are 0 to n - 1 in this order, until topics are hidden or merged: a theme then
+        keeps its number, whichever is the largest now, and a theme all of whose topics are hidden leaves a gap.
     topic_theme : dict of int
         The theme of each topic.
     tree : Tree
         The hierarchy behind them: themes for any other number are cut from the same tree.
     document_theme : array of int, shape (n_docs,), or None
-        The theme of each document, -1 for documents without a known token; None where documents are not known.
+        The theme of each document, -1 for documents without a known token and for those of a theme all of whose topics
+        are hidden; None where documents are not known.
     """
 
     n: int
@@ -116,13 +119,24 @@ class Themes:
 
     @property
     def document_shares(self) -> NDArray[np.float32] | None:
-        """Share of each theme in each document (n_docs, n); None where documents are not known.
+        """Share of each theme in each document (n_docs, n), in the order of ``themes``; None where none are known.
 
         They are shares of all tokens of a document, so rows sum to what it has of the topics that are shown: 1, or less
         where small or hidden topics hold a part of it. They are made when they are asked for, and not kept: 1,000,000
         documents and 800 themes take 3.2 GB. ``shares_of`` has those of some documents.
         """
         return None if self._shares is None else self._shares.every()
+
+    def theme(self, number: Any) -> Theme:
+        """The theme with this number; raises ValueError if there is none."""
+        whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+        known = next((theme for theme in self.themes if whole and theme.id == number), None)
+        if known is None:
+            last = max(theme.id for theme in self.themes)
+            gap = whole and 0 <= number < last
+            what = f"all topics of theme {number} are hidden" if gap else f"there are 0 to {last}"
+            raise ValueError(f"there is no theme {brief(number)}; {what}")
+        return known
 
     def shares_of(self, rows: "Sequence[int] | NDArray[Any]") -> NDArray[np.float32]:
         """Share of each theme in some documents (n_rows, n), by row; raises ValueError where they are not known."""

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from copy import copy
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Generic, TypeVar
@@ -27,6 +28,11 @@ class Kept(Generic[Value]):
     def __init__(self, most: int = KEPT) -> None:
         self.most, self.known, self.lock = most, OrderedDict[Hashable, Value](), Lock()
         self.looking: dict[Hashable, Lock] = {}
+
+    def has(self, key: Hashable) -> bool:
+        """Whether this was found before."""
+        with self.lock:
+            return key in self.known
 
     def get(self, key: Hashable, find: Callable[[], Value]) -> Value:
         """What was found before, or what is found now."""
@@ -57,7 +63,7 @@ class Choice:
     """What documents are to have; None for whatever.
 
     A document is one of a topic if at least a tenth of it is of the topic, one of a pair of topics with a twentieth of
-    each, and one of the theme that most of it is of.
+    each, and one of the theme that it is nearest to.
     """
 
     topic: int | None = None
@@ -76,7 +82,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Documents, by their share of what was asked for where that is a topic or a pair, and by row otherwise."""
+    """Documents: of a topic, a pair or a theme those with the largest share of it first, and by row otherwise."""
 
     rows: Rows
     shares: NDArray[np.float32] | None = None
@@ -97,6 +103,16 @@ class Chooser:
         self.selection = Selection(self.view)
         self.kept: Kept[Chosen] = Kept()
         self.kept_usual: Kept[NDArray[np.float64]] = Kept()
+
+    def edited(self, atlas: Atlas) -> "Chooser":
+        """The same for topics as they are edited now; names change no selection."""
+        other = copy(self)
+        other.atlas = atlas
+        other.view = self.view.edited(self.view.words.edited(atlas.folding))
+        other.selection = self.selection.edited(other.view)
+        if not atlas.is_arranged_as(self.atlas):
+            other.kept, other.kept_usual = Kept(), Kept()
+        return other
 
     @property
     def n_docs(self) -> int:
@@ -120,7 +136,7 @@ class Chooser:
 
     def _ranked(self, choice: Choice) -> tuple[Rows, NDArray[np.float32] | None]:
         if choice.topic is None:
-            return np.arange(self.n_docs), None
+            return (np.arange(self.n_docs), None) if choice.theme is None else self._by_theme(choice)
         pair = None if choice.other is None else (choice.topic, choice.other)
         topic = choice.topic if pair is None else None
         rows, shares = self.selection.ranked(topic, None, pair, None, self.atlas.themes())
@@ -128,6 +144,14 @@ class Chooser:
             return rows, None
         enough = shares >= (LEAST if pair is None else BOTH)
         return rows[enough], shares[enough].astype(np.float32)
+
+    def _by_theme(self, choice: Choice) -> tuple[Rows, NDArray[np.float32]]:
+        """All documents, those with the largest share of the theme first."""
+        rows, shares = self.selection.ranked(None, choice.theme, None, None, self.atlas.themes(choice.n_themes))
+        others = np.setdiff1d(np.arange(self.n_docs), rows, assume_unique=True)
+        known = np.zeros(self.n_docs, np.float32)
+        known[: len(rows)] = shares
+        return np.concatenate([rows, others]), known
 
     def _of_theme(self, choice: Choice) -> NDArray[np.bool_]:
         themes = self.atlas.themes(choice.n_themes)

@@ -26,7 +26,10 @@ class Refused(Exception):  # noqa: N818
 
 
 class Desk:
-    """One for each server; ``changes`` counts the edits, so that nothing older is shown."""
+    """One for each server; ``changes`` counts the edits, so that nothing older is shown.
+
+    ``arrangements`` counts those that merge or hide topics; names alone leave much as it was.
+    """
 
     def __init__(
         self,
@@ -41,10 +44,10 @@ class Desk:
         self._chooser: Chooser | None = None
         self._points: PointMap | None = None
         self.read_only = read_only
-        self.changes = 0
+        self.changes = self.arrangements = 0
         self.lock = Lock()  # one change at a time
         self.told: Kept[Any] = Kept()  # answers that are found once
-        self.cards: Kept[dict[str, Any]] = Kept(CARDS)
+        self.cards: Kept[dict[str, Any]] = Kept(CARDS)  # what takes a while of them, by a topic's parts
         self.reads = Event()  # set when the first text will be read as fast as others
         self.closed = Event()
 
@@ -62,14 +65,19 @@ class Desk:
 
     def show(self, atlas: "Atlas") -> None:
         """From now on, answer from this; what every page asks for first is found before anybody can ask."""
-        points = PointMap(Chooser(atlas))
-        atlas.map()
-        if atlas.fitted.log_lift is not None:
-            atlas.pairs()
-        if atlas.index is not None:
-            points.points("auto")
+        known, before = self._points, self._atlas
+        same = before is not None and before.fitted is atlas.fitted and before.index is atlas.index
+        points = known.edited(atlas) if known is not None and same else PointMap(Chooser(atlas))
+        arranged = known is None or before is None or not atlas.is_arranged_as(before)
+        if arranged:
+            atlas.map()
+            if atlas.fitted.log_lift is not None:
+                atlas.pairs()
+            if atlas.index is not None:
+                points.points("auto")
         self._atlas, self._chooser, self._points = atlas, points.chooser, points
         self.changes += 1
+        self.arrangements += arranged
 
     def themes(self, n: Any = "auto") -> "Themes":
         """Themes of the model: looked for once, however many ask at the same time."""
@@ -79,9 +87,9 @@ class Desk:
 
     def granularity(self) -> str:
         """How long a period of trends is by default: the same for all topics, and found once."""
-        changes, atlas = self.changes, self.atlas
+        atlas = self.atlas
         first = [int(topic) for topic in atlas.folding.shown[:1]]
-        found: str = self.told.get(("granularity", changes), lambda: atlas.trends("topic", ids=first).granularity)
+        found: str = self.told.get("granularity", lambda: atlas.trends("topic", ids=first).granularity)
         return found
 
     def close(self) -> None:

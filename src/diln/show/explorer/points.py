@@ -1,11 +1,13 @@
 """Documents as points on the map: places in 16 bits, thinned so that a page can take them."""
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from diln.analysis import Atlas
 from diln.show.explorer.choice import Choice, Chooser, Kept, Rows
 
 WHOLE = 65_535  # what 1 is in a place, and what says that there is no theme or topic
@@ -31,45 +33,61 @@ class PointMap:
     def __init__(self, chooser: Chooser) -> None:
         self.chooser, self.atlas = chooser, chooser.atlas
         self.kept: Kept[Points] = Kept(MAPS)
+        self.once: Kept[Any] = Kept(MAPS + 1)  # what no edit changes
+
+    def edited(self, atlas: Atlas) -> "PointMap":
+        """The same for topics as they are edited now; names change no point."""
+        other = copy(self)
+        other.chooser, other.atlas = self.chooser.edited(atlas), atlas
+        if not atlas.is_arranged_as(self.atlas):
+            other.kept = Kept(MAPS)
+        return other
 
     def points(self, n_themes: Any) -> Points:
         """All points, coloured by so many themes."""
         return self.kept.get(n_themes, lambda: self._points(n_themes))
 
     def _points(self, n_themes: Any) -> Points:
-        index = self.chooser.view.index
-        rows = np.flatnonzero(index.tokens > 0)
-        topics, places = self._topics_and_places(n_themes)
+        rows, turn = self.once.get("rows", self._rows)
+        topics, places = self._topics(), self._places(n_themes)
         themes = self.atlas.themes(n_themes).document_theme
         packed = np.full((len(rows), 4), WHOLE, np.uint16)
         packed[:, :2] = np.rint((places[rows] + 1) * (WHOLE / 2))
         if themes is not None:
-            packed[:, 2] = np.where(themes[rows] < 0, WHOLE, themes[rows])
+            packed[:, 2] = themes[rows]  # -1 for none is the largest number of 16 bits
         packed[:, 3] = topics[rows]
-        turn = np.random.default_rng(0).permutation(len(rows)).astype(np.uint32)
         return Points(rows, places[rows], packed, turn)
 
-    def _topics_and_places(self, n_themes: Any) -> tuple[Words, NDArray[np.float32]]:
-        """The largest shown topic of each document, and where on the map it is.
+    def _rows(self) -> tuple[Rows, NDArray[np.uint32]]:
+        """The documents with tokens, and whose turn it is first."""
+        rows = np.flatnonzero(self.chooser.view.index.tokens > 0)
+        return rows, np.random.default_rng(0).permutation(len(rows)).astype(np.uint32)
 
-        Documents of a model without locations are amid their topics.
-        """
-        view, folding, shape = self.chooser.view, self.atlas.folding, self.atlas.map(n_themes)
-        n_docs = view.index.n_docs
-        best, topics = np.zeros(n_docs, np.float32), np.full(n_docs, WHOLE, np.uint16)
-        amid, total = np.zeros((n_docs, 2), np.float32), np.zeros(n_docs, np.float32)
-        at = {point.id: (point.x, point.y) for point in shape.points}
+    def _topics(self) -> Words:
+        """The largest shown topic of each document (n_docs,)."""
+        view, folding = self.chooser.view, self.atlas.folding
+        best, topics = np.zeros(view.index.n_docs, np.float32), np.full(view.index.n_docs, WHOLE, np.uint16)
         for topic in folding.shown.tolist():
             rows, shares = view.holding(folding.parts(topic))
             larger = shares > best[rows]
             best[rows[larger]], topics[rows[larger]] = shares[larger], topic
+        return topics
+
+    def _places(self, n_themes: Any) -> NDArray[np.float32]:
+        """Where on the map each document is (n_docs, 2); without locations of documents, amid its topics."""
+        view, folding, shape = self.chooser.view, self.atlas.folding, self.atlas.map(n_themes)
+        locations = view.index.locations
+        if locations is not None and shape.projection is not None:  # which is the same whatever is hidden or merged
+            found: NDArray[np.float32] = self.once.get(("places", n_themes), lambda: shape.place(locations))
+            return found
+        n_docs, at = view.index.n_docs, {point.id: (point.x, point.y) for point in shape.points}
+        amid, total = np.zeros((n_docs, 2), np.float32), np.zeros(n_docs, np.float32)
+        for topic in folding.shown.tolist():
             if topic in at:
+                rows, shares = view.holding(folding.parts(topic))
                 amid[rows] += np.outer(shares, at[topic]).astype(np.float32)
                 total[rows] += shares.astype(np.float32)
-        locations = view.index.locations
-        if locations is not None and shape.projection is not None:
-            return topics, shape.place(locations)
-        return topics, np.clip(amid / np.maximum(total, 1e-6)[:, np.newaxis], -1, 1)
+        return np.clip(amid / np.maximum(total, 1e-6)[:, np.newaxis], -1, 1)
 
     def packed(self, choice: Choice, most: int, only: Rows | None = None) -> tuple[bytes, int]:
         """The points of the selected documents, little-endian, thinned to at most so many; and how many there are.

@@ -16,7 +16,7 @@ from diln.files import MANIFEST
 from diln.show.explorer.desk import Desk
 from diln.show.explorer.record import beside
 from diln.show.explorer.routes.documents import reading
-from diln.show.explorer.routes.overview import kept_card
+from diln.show.explorer.routes.overview import card
 from diln.show.explorer.search import Search
 from diln.show.explorer.training import Training
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 AHEAD = 200  # topics whose cards are made before somebody asks for them
 REST = 2.0  # times as long as the work for one of them
+QUIET = 2.0  # seconds after a change in which only what the page asks for is done
 EVERY = 0.3  # seconds from one look at a fit to the next
 
 
@@ -76,12 +77,15 @@ def start_reading_ahead(desk: Desk) -> None:
 
     def read_ahead() -> None:
         read_a_text(desk)
-        while not desk.closed.wait(EVERY):
-            changes = desk.changes
-            for topic in desk.atlas.folding.shown[:AHEAD].tolist():
+        wait = 0.0
+        while not desk.closed.wait(wait):
+            changes, folding, wait = desk.changes, desk.atlas.folding, QUIET
+            for topic in folding.shown[:AHEAD].tolist():
+                if desk.cards.has(folding.parts(topic)):
+                    continue
                 begun = time.perf_counter()
                 with suppress(ValueError, DilnError):  # which is told when somebody asks for the card
-                    kept_card(desk, topic)
+                    card(desk, topic)
                 if desk.closed.wait(REST * (time.perf_counter() - begun)) or desk.changes != changes:
                     break
             while desk.changes == changes and not desk.closed.wait(EVERY):

@@ -63,7 +63,7 @@ def theme_tree(atlas: Atlas | Model, top: int = 30, *, themes: NumberOfThemes = 
 
 def _leaves(fine: Themes) -> list[Theme]:
     """The groups that the tree ends in, from top to bottom."""
-    return [fine.themes[group] for group in dict.fromkeys(fine.topic_theme[topic] for topic in fine.tree.order)]
+    return [fine.theme(group) for group in dict.fromkeys(fine.topic_theme[topic] for topic in fine.tree.order)]
 
 
 def _names(canvas: Axes, leaves: Sequence[Theme], ys: dict[int, float], left: float, room: float) -> None:

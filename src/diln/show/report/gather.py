@@ -116,7 +116,7 @@ def _documents_on_map(atlas: Atlas, wanted: Wanted, themes: Themes | None) -> Co
     topics = [atlas.folding.columns(index.proportions(some)).argmax(axis=1) for some in parts]
     packed = np.empty((len(rows), 4), "<u2")
     packed[:, :2] = np.rint((places.astype(np.float64) + 1) / 2 * 65535)
-    packed[:, 2] = np.maximum(themes.document_theme[rows], 0)
+    packed[:, 2] = themes.document_theme[rows]  # -1 for none is the largest number of 16 bits, which says so
     packed[:, 3] = np.concatenate([np.zeros(0, np.int64), *topics])
     return {"packed": b64encode(packed.tobytes()).decode(), "n": len(rows), "total": len(known)}
 

@@ -75,7 +75,7 @@ export function post(path, body, signal) {
   return answer(`/api/${path}`, options, (response) => response.json());
 }
 
-/** Forget what is kept: topics were renamed, merged or hidden. */
-export function forget() {
-  kept.clear();
+/** Forget what is kept, but for some addresses: topics were renamed, merged or hidden. */
+export function forget(but = null) {
+  for (const url of [...kept.keys()]) if (!but?.test(url)) kept.delete(url);
 }

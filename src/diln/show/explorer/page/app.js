@@ -2,6 +2,7 @@
 import { forget } from "app/api.js";
 import { Book } from "app/book.js";
 import { cardPanel } from "app/card.js";
+import { hold, savingLine } from "app/edits.js";
 import { drawChips, told } from "app/filters.js";
 import { header } from "app/header.js";
 import { shortcuts } from "app/shortcuts.js";
@@ -29,14 +30,31 @@ const app = {
 let shown = null;
 let opening = 0; // counts views that were opened, so that only the last one stays
 let weighing = 0;
+let saving = false;
+const line = savingLine(document.body);
 
-/** Change the model's labels, merges or hidden topics, and have everything follow. */
+/** Change the model's labels, merges or hidden topics, and have everything follow; one change at a time. */
 async function edit(action, sentence) {
-  await book.edit(action, app.store.state.themes);
-  const { topic } = app.store.state;
-  if (topic !== null && !book.byId.has(topic)) app.store.set({ topic: null }, { replace: true });
-  bookChanged();
-  app.announce(sentence);
+  if (saving) return;
+  saving = true;
+  line.begins();
+  hold(true);
+  document.documentElement.dataset.saving = "true";
+  try {
+    await book.edit(action, app.store.state.themes);
+    const { topic } = app.store.state;
+    const gone = topic !== null && (action.action === "hide" ? action.topic === topic : !(topic in book.names));
+    if (gone) app.store.set({ topic: null }, { replace: true });
+    bookChanged();
+    line.ends(sentence);
+  } catch (error) {
+    line.fails(error.message);
+    throw error;
+  } finally {
+    saving = false;
+    hold(false);
+    delete document.documentElement.dataset.saving;
+  }
 }
 
 function bookChanged() {
@@ -113,6 +131,7 @@ async function reopen() {
 }
 
 async function start() {
+  bookCalls.clear();
   try {
     await book.open(app.store.state.themes);
   } catch (error) {

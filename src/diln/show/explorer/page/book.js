@@ -3,6 +3,8 @@ import { forget, get, post } from "app/api.js";
 import { h, link } from "app/dom.js";
 import { themeColour } from "diln/colour.js";
 
+const NAMELESS = /^\/api\/(map|matrix|shares|labels)\b/; // answers without names of topics and themes
+
 export class Book {
   constructor() {
     this.model = null;
@@ -39,9 +41,13 @@ export class Book {
   /** Send an edit, and read again what it changed. */
   async edit(action, n) {
     const told = await post("edits", action);
-    forget();
-    this.model = await get("model");
-    await this.refresh(n);
+    forget(action.action === "rename" ? NAMELESS : null);
+    try {
+      this.model = await get("model");
+      await this.refresh(n);
+    } catch (error) {
+      throw new Error(`The change is saved, but the page could not follow: ${error.message} Load the page again.`);
+    }
     return told;
   }
 

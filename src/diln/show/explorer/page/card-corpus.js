@@ -1,5 +1,5 @@
 // The card when nothing is selected: the corpus in a few sentences, and its themes to begin with.
-import { themeLink } from "app/book.js";
+import { themeLink, topicLink } from "app/book.js";
 import { button, h } from "app/dom.js";
 import { undoButton } from "app/edits.js";
 import { ONE_CHAIN, percent } from "app/format.js";
@@ -33,7 +33,9 @@ export const corpusCard = {
 function hiddenPart(app) {
   const hidden = app.book.hidden;
   if (!hidden.length) return null;
-  const show = (id) => () => app.edit({ action: "show", topic: id }, `Topic ${id} is shown again`);
-  const row = (id) => h("li", {}, button(`Show topic ${id}`, show(id), { class: "button", disabled: app.book.model.read_only }));
-  return section("Hidden topics", h("ul", { class: "inline-list" }, hidden.map(row)));
+  const show = (id) => () => app.edit({ action: "show", topic: id }, `${app.book.name(id)} (${id}) is shown again`).catch(() => {});
+  const back = (id) => button("Show", show(id), {
+    class: "button", "data-show": id, "aria-label": `Show topic ${id}`, disabled: app.book.model.read_only,
+  });
+  return section("Hidden topics", h("ul", { class: "hidden-topics" }, hidden.map((id) => h("li", {}, topicLink(app, id), back(id)))));
 }

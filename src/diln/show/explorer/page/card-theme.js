@@ -5,7 +5,7 @@ import { h, link } from "app/dom.js";
 import { count, many, percent } from "app/format.js";
 import { editTools } from "app/edits.js";
 import { documentItem, facts, note, section, shareRows, sparkline } from "app/parts.js";
-import { themeColour } from "diln/colour.js";
+import { themeColour, themeMark } from "diln/colour.js";
 
 const SHOWN = 25;
 
@@ -24,7 +24,7 @@ export const themeCard = {
     const topics = one.topics.map((id) => app.book.byId.get(id)).filter(Boolean);
     const series = trends?.series?.find((each) => each.id === theme);
     return [
-      h("p", { class: "eyebrow" }, `Theme ${theme + 1} of ${app.book.themes.n}`),
+      h("p", { class: "eyebrow" }, `Theme ${themeMark(theme)}, one of ${app.book.themes.n}`),
       h("h2", {}, dot(theme), one.label),
       facts([
         ["of all words", percent(one.share)],
@@ -43,5 +43,5 @@ export const themeCard = {
 
 function documentsPart(app, theme, { documents, total }) {
   const all = link(app.store, { view: "documents", theme, document: null }, `All ${many(total, "document")}`, { class: "more" });
-  return section("Documents", h("ol", { class: "docs" }, documents.map((each) => documentItem(app, each))), all);
+  return section("Documents", h("ol", { class: "docs" }, documents.map((each) => documentItem(app, each, each.share ? `${percent(each.share)} of it` : null))), all);
 }

@@ -20,6 +20,7 @@ export const topicCard = {
     return [
       h("p", { class: "eyebrow" }, `Topic ${one.id}`, theme === null ? null : [" in ", themeLink(app, theme)]),
       h("h2", {}, dot(theme), one.label),
+      unlisted(app, one),
       one.named ? h("p", { class: "note" }, `Your name for: ${one.words.slice(0, 6).join(", ")}`) : null,
       facts(known(app, one)),
       editTools(app, one),
@@ -32,6 +33,12 @@ export const topicCard = {
     ].filter(Boolean);
   },
 };
+
+/** Why the lists do not have it, if they do not. */
+function unlisted({ book }, one) {
+  if (book.byId.has(one.id)) return null;
+  return note(book.hidden.includes(one.id) ? "Hidden: it is in no list and no picture." : "Not listed: it holds less than one word in 500.");
+}
 
 function known(app, one) {
   const { model } = app.book;

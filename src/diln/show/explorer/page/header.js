@@ -8,14 +8,19 @@ const LOOKS = ["system", "light", "dark"];
 
 export function header(host, app) {
   const { model } = app.book;
-  const known = [model.documents && many(model.documents, "document"), many(app.book.topics.length, "topic")];
-  const facts = model.ready === false ? ["being fitted"] : known.filter(Boolean);
+  const facts = h("p", {});
+  const draw = () => {
+    const sizes = [model.documents && many(model.documents, "document"), many(app.book.topics.length, "topic")];
+    facts.textContent = (model.ready === false ? ["being fitted"] : sizes.filter(Boolean)).join(" · ");
+  };
+  app.onBook(draw);
+  draw();
   const name = h("h1", {}, h("span", { class: "mark" }, "diln"), " ", h("span", { class: "model" }, model.name ?? "model"));
   const help = button("?", () => app.help(), {
     class: "button round", "aria-label": "Help and keyboard shortcuts", title: "Help and keyboard shortcuts (?)",
   });
   host.replaceChildren(...[
-    h("div", { class: "brand" }, name, h("p", {}, facts.join(" · "))),
+    h("div", { class: "brand" }, name, facts),
     model.ready === false ? null : searchBox(app),
     h("div", { class: "tools" }, themesControl(app), lookButton(), exportMenu(app), help),
   ].filter(Boolean));

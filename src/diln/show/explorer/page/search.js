@@ -3,6 +3,8 @@ import { get } from "app/api.js";
 import { h, later } from "app/dom.js";
 import { clip } from "app/format.js";
 
+const TOPICS = 6;
+
 export function searchBox(app) {
   const list = h("ul", { id: "found", role: "listbox", class: "found", "aria-label": "Found", hidden: true });
   const input = h("input", {
@@ -70,23 +72,30 @@ function row(option, i, choose) {
     choose(option);
   };
   return h("li", { id: `found-${i}`, role: "option", "aria-selected": "false", on: { mousedown: down } },
-    h("span", { class: "kind" }, option.kind), h("span", {}, option.text));
+    h("span", { class: "kind" }, option.kind), h("span", {}, option.text),
+    option.mark ? h("span", { class: "unlisted" }, option.mark) : null);
 }
 
-/** Topics and themes by label or word, words by their beginning, then documents with the text. */
+function topicOption(book, id) {
+  const why = book.hidden.includes(id) ? "hidden" : book.byId.has(id) ? null : "not listed";
+  return { kind: `topic ${id}`, text: book.name(id), mark: why, change: { topic: id } };
+}
+
+/** Themes by label, topics by their words or label, listed or not, words by their beginning, then documents with the text. */
 async function suggestions(app, text) {
   const low = text.toLowerCase();
   const { book } = app;
-  const has = (one) => one.label.toLowerCase().includes(low) || one.words.some((word) => word.toLowerCase().startsWith(low)) || String(one.id) === low;
+  const has = (one) => one.label.toLowerCase().includes(low) || String(one.id) === low;
   const themes = (book.themes?.themes ?? []).filter((one) => one.label.toLowerCase().includes(low)).slice(0, 3)
     .map((one) => ({ kind: "theme", text: one.label, change: { theme: one.id, topic: null } }));
-  const topics = book.topics.filter(has).slice(0, 6).map((one) => ({ kind: `topic ${one.id}`, text: one.label, change: { topic: one.id } }));
-  const [words, documents] = await Promise.all([
+  const [byWords, words, documents] = await Promise.all([
+    get("find", { q: text, n: TOPICS }).catch(() => []),
     get("words", { prefix: low, n: 6 }).then((found) => found.words).catch(() => []),
     book.has("text") ? get("documents", { q: text, n: 4 }).then((found) => found.documents).catch(() => []) : [],
   ]);
+  const named = book.topics.filter(has).map((one) => one.id);
   return [
-    ...themes, ...topics,
+    ...themes, ...[...new Set([...byWords.map((hit) => hit.topic), ...named])].slice(0, TOPICS).map((id) => topicOption(book, id)),
     ...words.slice(0, 6).map((one) => ({ kind: "word", text: one, change: { word: one } })),
     ...documents.map((one) => ({ kind: "document", text: clip(one.title || one.id, 90), change: { view: "documents", document: one.row } })),
     ...(book.has("text") ? [inDocuments(text)] : []),

@@ -1,31 +1,40 @@
-// A text whose words are coloured by topic: never by colour alone, each topic has its own line and its own letter.
-import { topicLink } from "app/book.js";
+// A text whose words are coloured by topic: in the colour of its theme, which has the letter that it has everywhere;
+// topics of one theme differ by their lines.
+import { themeLink, topicLink } from "app/book.js";
 import { button, h } from "app/dom.js";
 import { count, many, percent } from "app/format.js";
 import { toggleButton } from "app/frame.js";
 import { bar, number } from "app/parts.js";
-import { themeColour } from "diln/colour.js";
+import { themeColour, themeMark } from "diln/colour.js";
 
 const FIRST = 5; // topics of the legend, until one asks for all
-const TOPICS = 10; // that get a colour of their own; the others share one
+const TOPICS = 10; // that have the colours of their themes; the others share one
 const LINES = ["solid", "dashed", "dotted", "double", "wavy"];
 const PIECES = 12000; // of a text that are drawn at a time
-const LETTERS = "ABCDEFGHIJ";
 
-/** The order of a text's topics, which gives each its colour, line and letter: by share, then by words. */
-function keys(reading) {
+/** A text's topics by share, then by words; the first have the colour of their theme, and a line of their own in it. */
+function keys(app, reading) {
   const tally = new Map();
   for (const token of reading.tokens) if (token.topic !== null) tally.set(token.topic, (tally.get(token.topic) ?? 0) + 1);
   const shares = new Map((reading.topics ?? []).map((one) => [one.id, one.share]));
   const ids = [...tally].sort((a, b) => (shares.get(b[0]) ?? 0) - (shares.get(a[0]) ?? 0) || b[1] - a[1]).map(([id]) => id);
-  return { ids, tally, shares, rank: new Map(ids.map((id, i) => [id, i])) };
+  const looks = new Map();
+  const used = new Map(); // lines, by theme
+  for (const [rank, id] of ids.entries()) {
+    const theme = app.book.themeOf(id);
+    const line = used.get(theme) ?? 0;
+    used.set(theme, line + 1);
+    const plain = rank >= TOPICS || theme === null;
+    looks.set(id, { theme, tone: plain ? "var(--none)" : themeColour(theme), stroke: LINES[line % LINES.length] });
+  }
+  return { ids, tally, shares, looks };
 }
 
-const colourOf = (rank) => (rank < TOPICS ? themeColour(rank) : "var(--none)");
+const styleOf = ({ tone, stroke }) => ({ "--tone": tone, "--stroke": stroke });
 
 /** {node, legend, follow(state)}: a text, what its colours mean, and how it follows the selection. */
 export function colouredText(app, reading) {
-  const key = keys(reading);
+  const key = keys(app, reading);
   const node = h("div", { class: "coloured on", tabindex: "0", role: "group", "aria-label": "Text, each word with its topic. Arrow keys go from word to word." });
   const tip = h("div", { class: "word-tip", hidden: true, "aria-hidden": "true" });
   const body = h("p", { class: "text", lang: "" });
@@ -64,7 +73,7 @@ export function colouredText(app, reading) {
   const rows = new Map();
   const legend = legendOf(app, reading, key, rows, node);
   const follow = ({ topic }) => {
-    node.classList.toggle("picked", topic !== null && key.rank.has(topic));
+    node.classList.toggle("picked", topic !== null && key.looks.has(topic));
     node.querySelectorAll(".word.same").forEach((one) => one.classList.remove("same"));
     if (topic !== null) node.querySelectorAll(`.word[data-topic="${topic}"]`).forEach((one) => one.classList.add("same"));
     for (const [id, row] of rows) row.toggleAttribute("data-picked", id === topic);
@@ -83,8 +92,7 @@ function pieces(tokens, key) {
     }
     if (plain) nodes.push(plain);
     plain = "";
-    const rank = key.rank.get(topic);
-    nodes.push(h("span", { class: "word", "data-topic": topic, css: { "--tone": colourOf(rank), "--stroke": LINES[rank % LINES.length] } }, text));
+    nodes.push(h("span", { class: "word", "data-topic": topic, css: styleOf(key.looks.get(topic)) }, text));
   }
   if (plain) nodes.push(plain);
   return nodes;
@@ -114,20 +122,26 @@ function legendOf(app, reading, key, rows, node) {
     list.replaceChildren(...rows.values());
     all.remove();
   }, { class: "plain" });
-  const total = `${many(key.ids.length, "topic")} in this text${key.ids.length > ids.length ? `, the first ${ids.length} in colours of their own` : ""}. `;
+  const total = `${many(key.ids.length, "topic")} in this text${key.ids.length > ids.length ? `, the first ${ids.length} in the colours of their themes` : ""}. `;
   const known = `${many(reading.n_known ?? 0, "word")} known to the model${reading.n_unknown ? `, ${count(reading.n_unknown)} not` : ""}. `;
-  return h("section", { class: "part legend-part" }, h("div", { class: "view-head" }, h("h3", {}, "Topics of this text"), colours), list,
+  return h("section", { class: "part legend-part" }, h("div", { class: "view-head" }, h("h3", {}, "Topics of this text"), colours), themesOf(app, ids, key), list,
     h("p", { class: "note" }, total, known, ids.length > FIRST ? all : null));
 }
 
-/** A topic of the text: its letter in its colour and line, its share, its words. Pointing at it lights its words up. */
+/** The themes of these topics, with their letters, colours and names. */
+function themesOf(app, ids, key) {
+  const themes = [...new Set(ids.map((id) => key.looks.get(id).theme))].filter((theme) => theme !== null).sort((a, b) => a - b);
+  return themes.length ? h("ul", { class: "legend-themes", "aria-label": "Themes of these topics" }, themes.map((theme) => h("li", {},
+    h("b", { "aria-hidden": "true" }, themeMark(theme)), themeLink(app, theme)))) : null;
+}
+
+/** A topic of the text: its theme's letter in its colour and line, its share, its words. Pointing at it lights its words up. */
 function legendRow(app, key, id, most, node) {
-  const rank = key.rank.get(id);
-  const tone = colourOf(rank);
+  const look = key.looks.get(id);
   const share = key.shares.get(id);
   return h("li", { on: { pointerenter: () => glow(node, id), pointerleave: () => glow(node, null) } },
-    h("span", { class: "key word", css: { "--tone": tone, "--stroke": LINES[rank % LINES.length] }, "aria-hidden": "true" }, LETTERS[rank]),
-    topicLink(app, id), bar(share ?? 0, most, tone), h("span", { class: "number", title: "Share of the document, as the model estimates it" }, share === undefined ? "" : percent(share)), number(many(key.tally.get(id), "word")));
+    h("span", { class: "key word", css: styleOf(look), "aria-hidden": "true" }, themeMark(look.theme) || "–"),
+    topicLink(app, id), bar(share ?? 0, most, look.tone), h("span", { class: "number", title: "Share of the document, as the model estimates it" }, share === undefined ? "" : percent(share)), number(many(key.tally.get(id), "word")));
 }
 
 function glow(node, id) {

@@ -146,7 +146,10 @@ def matching(desk: Desk, chosen: Choice, q: str) -> np.ndarray[Any, Any] | None:
 
 def ordered(desk: Desk, chosen: Choice, q: str) -> tuple[Any, Any, Any]:
     """Rows of the selected documents in order, their shares of what is asked for, and the query, if there is one."""
-    changes, chooser = desk.changes, desk.chooser  # in this order: an edit meanwhile must not keep what was before it
+    changes, chooser = (
+        desk.arrangements,
+        desk.chooser,
+    )  # in this order: an edit meanwhile must not keep what was before it
     if chosen.theme is not None:
         desk.themes(chosen.n_themes)
     of = chooser.chosen(chosen)

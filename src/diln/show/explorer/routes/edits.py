@@ -89,7 +89,5 @@ def changed(desk: Desk, edits: Edits, wanted: Rename | Merge | HideOrShow | Undo
         raise ValueError("name a topic or a theme, one of them")
     if wanted.topic is not None:
         return edits.rename(wanted.topic, wanted.label)
-    themes = desk.atlas.themes(n_themes(str(wanted.n))).themes
-    if wanted.theme is None or wanted.theme >= len(themes):
-        raise ValueError(f"there is no theme {wanted.theme}; there are 0 to {len(themes) - 1}")
-    return edits.rename_theme(themes[wanted.theme].topics, wanted.label)
+    theme = desk.themes(n_themes(str(wanted.n))).theme(wanted.theme)
+    return edits.rename_theme(theme.topics, wanted.label)

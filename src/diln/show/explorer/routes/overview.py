@@ -19,6 +19,7 @@ from diln.analysis import (
     Series,
     Theme,
     Themes,
+    TopicHit,
     TopicInfo,
     TopicMap,
     Trends,
@@ -32,6 +33,7 @@ from diln.show.explorer.desk import Desk, Refused
 from diln.show.explorer.replies import Json
 from diln.show.explorer.routes.parts import (
     ERRORS,
+    LONGEST,
     By,
     Ids,
     Number,
@@ -52,6 +54,8 @@ Least = Annotated[int, Query(ge=1, le=1_000_000, description="Periods with fewer
 LABELS = 60  # labels that are shown, of those with most documents
 LISTED = 10  # friends, rivals, typical documents of a topic
 
+Sought = Annotated[str, Query(max_length=LONGEST, description="One word or several")]
+
 
 def router(desk: Desk) -> APIRouter:
     """The addresses."""
@@ -67,9 +71,21 @@ def router(desk: Desk) -> APIRouter:
     def topics() -> Json:
         return said(desk.atlas.topics())
 
-    @routes.get("/names", summary="The names of all topics, small ones too, by their numbers")
+    @routes.get("/names", summary="The names of all topics, small and hidden ones too, by their numbers")
     def names() -> Json:
-        return Json({str(topic): name for topic, name in desk.atlas.names().items()})
+        atlas = desk.atlas
+        hidden = {topic: atlas.label(topic) for topic in sorted(atlas.edits.hidden)}
+        return Json({str(topic): name for topic, name in (atlas.names() | hidden).items()})
+
+    @routes.get(
+        "/find",
+        summary="The topics whose words these are, listed or not",
+        responses=gives(TopicHit, several=True),
+    )
+    def find(
+        q: Annotated[str, Query(max_length=LONGEST, description="One word or several")] = "", n: Number = 10
+    ) -> Json:
+        return said(desk.atlas.find(q, n))
 
     @routes.get(
         "/topics/{topic}",
@@ -79,7 +95,7 @@ def router(desk: Desk) -> APIRouter:
         ),
     )
     def topic(topic: TopicId) -> Json:
-        return Json(kept_card(desk, topic))
+        return Json(card(desk, topic))
 
     @routes.get("/topics/{topic}/words", summary="A topic's words by relevance", responses=gives(Word, several=True))
     def words(topic: TopicId, relevance: Annotated[float, Query(ge=0, le=1)] = 0.6, n: Number = 30) -> Json:
@@ -223,27 +239,34 @@ def model_numbers(atlas: Atlas) -> dict[str, Any]:
     }
 
 
-def kept_card(desk: Desk, topic: int) -> dict[str, Any]:
-    """All that is known of a topic, found once."""
-    return desk.cards.get((topic, desk.changes), lambda: card(desk, topic))
-
-
 def card(desk: Desk, topic: int) -> dict[str, Any]:
     """All that is known of a topic; None for what its corpus does not have."""
     atlas = desk.atlas
     shown = found(lambda: atlas.topic(topic))
+    kept = kept_card(desk, shown.id)
     asked = {
         "friends": lambda: atlas.friends(topic, LISTED),
         "rivals": lambda: atlas.rivals(topic, LISTED),
         "typical": lambda: atlas.typical(topic=topic, n=LISTED // 2),
-        "trend": lambda: atlas.trends("topic", desk.granularity(), ids=[topic]),
-        "groups": lambda: largest_labels(plain(atlas.groups("topic", ids=[topic])), LABELS),
     }
+    trend = kept["trend"] and {**kept["trend"], "series": [{**kept["trend"]["series"][0], "label": shown.label}]}
     return {
         **plain(shown),
         "all_words": plain(atlas.words(topic)),
         **{name: known(ask) for name, ask in asked.items()},
+        **kept,
+        "trend": trend,
     }
+
+
+def kept_card(desk: Desk, topic: int) -> dict[str, Any]:
+    """What takes a while to find of a topic, found once: only its own documents matter, whatever else is edited."""
+    atlas = desk.atlas
+    asked = {
+        "trend": lambda: atlas.trends("topic", desk.granularity(), ids=[topic]),
+        "groups": lambda: largest_labels(plain(atlas.groups("topic", ids=[topic])), LABELS),
+    }
+    return desk.cards.get(atlas.folding.parts(topic), lambda: {name: known(ask) for name, ask in asked.items()})
 
 
 def largest_labels(groups: dict[str, Any], n: int) -> dict[str, Any]:
