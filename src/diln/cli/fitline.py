@@ -10,7 +10,8 @@ from rich.console import Console
 
 from diln.cli.console import ERR
 from diln.cli.interrupts import StopSign
-from diln.cli.lines import COMPILING, GAP, Compiling, OneLine, Parts, clock
+from diln.cli.lines import COMPILING, GAP, OneLine, Parts, clock
+from diln.engine.compile import is_compiling
 
 if TYPE_CHECKING:
     from diln.inference.progress import Progress
@@ -155,17 +156,14 @@ class FitLine:
         self.workers = workers  # says how fast those of a cluster are, given documents a second
         self.recent: deque[Progress] = deque(maxlen=RECENT)
         self.swept = 0
-        self.compiling = Compiling()
         self.shown = OneLine(self.parts, console, quiet=quiet, urgent=self.stop)
 
     def __enter__(self) -> Self:
-        self.compiling.start()
         self.shown.__enter__()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.shown.__exit__(kind, error, at)
-        self.compiling.stop()
 
     def look(self, progress: "Progress") -> None:
         """Show that a pass, a sweep or a step is done; from then on the fit may be stopped."""
@@ -184,13 +182,13 @@ class FitLine:
         """What there is to show."""
         recent = list(self.recent)  # which another thread may change
         if not recent:
-            return [(1, COMPILING if self.compiling else self.course.start), (1, clock(elapsed))]
+            return [(1, COMPILING if is_compiling() else self.course.start), (1, clock(elapsed))]
         pace = pace_of(recent)
         parts = self.course.parts(Seen(recent[-1], pace, self.swept), elapsed)
         parts += [] if self.workers is None else [(3, self.workers(1 / pace))]
         if self.stop():
             return [(1, STOPPING), (2, clock(elapsed))]
-        return [*parts[:1], (1, COMPILING), *parts[1:]] if self.compiling else parts
+        return [*parts[:1], (1, COMPILING), *parts[1:]] if is_compiling() else parts
 
 
 def pace_of(recent: "list[Progress]") -> float:

@@ -1,21 +1,78 @@
 """Compiling inner loops: once on a machine where compiled code can be kept, in every process where it cannot."""
 
 import os
-from collections.abc import Callable
-from contextlib import suppress
-from functools import cache
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache, update_wrapper
 from hashlib import sha256
 from pathlib import Path
+from threading import RLock
 from typing import Any
-
-from numba import njit
 
 # Sums may be reordered, which is what lets a loop run on all lanes of the processor; infinities and NaN keep their
 # meaning.
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
 OPTIONS: Any = {"fastmath": REORDER, "error_model": "numpy", "forceinline": True}
+LANES = 16  # numbers of single precision that a loop written by hand adds at a time
 PACKAGE = Path(__file__).parents[1]
 ROOMS = ("engine", "prob", "inference")  # the folders whose loops, and the records that these take, others may call
+
+
+_lock = RLock()
+_overloads: list[
+    tuple[Any, Callable[..., Any]]
+] = []  # for numba to be told
+
+
+class Later:
+    """What numba makes of Python code, made when it is first used: until then numba is not imported.
+
+    In compiled code it stands for what is made.
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make, self._made = make, None
+
+    @property
+    def made(self) -> Any:
+        """What numba made."""
+        if self._made is None:
+            with _lock:
+                if self._made is None:
+                    _listen()
+                    self._made = self._make()
+        return self._made
+
+    @property
+    def _numba_type_(self) -> Any:
+        """The type that numba sees in its place."""
+        from numba.core.registry import cpu_target
+
+        self.made  # noqa: B018 - what numba has made is known to it once it looks for what is new
+        cpu_target.typing_context.refresh()
+        return cpu_target.typing_context.resolve_value_type(self.made)
+
+
+class Loop(Later):
+    """A function that is compiled when it is first called; what else there is to ask, numba's dispatcher knows."""
+
+    def __init__(self, function: Callable[..., Any], make: Callable[[], Any]) -> None:
+        super().__init__(make)
+        update_wrapper(self, function)
+        self.py_func = function
+
+    def __call__(self, *given: Any) -> Any:
+        """Run it; compile it before, if it never had arguments of these types."""
+        return self.made(*given)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.made, name)
+
+    def __reduce__(self) -> str:
+        """For pickles: found by its name."""
+        return self.__qualname__
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -40,25 +97,111 @@ def kernel(function: Callable[..., Any]) -> Any:
     return _compile(function, **OPTIONS)
 
 
+def inlined(function: Callable[..., Any]) -> Any:
+    """Put a function's code wherever a compiled loop calls it."""
+
+    def make() -> Any:
+        from numba import njit
+
+        return njit(inline="always")(function)
+
+    return Loop(function, make)
+
+
+def overloads(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Choose what kernels compile for calls of ``function`` by the types of its arguments: numba's ``overload``."""
+
+    def keep(choice: Callable[..., Any]) -> Callable[..., Any]:
+        with _lock:
+            _overloads.append((function, choice))
+            if _listener is not None:
+                _tell_overloads()
+        return choice
+
+    return keep
+
+
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
+    file = Path(function.__code__.co_filename)
+    digest = _digest(file.parent) if file.is_file() else None  # of files as they were when the function was read
+
+    def make() -> Any:
+        from numba import njit
+
+        try:
+            loop = njit(cache=True, nogil=True, **options)(function)
+        except RuntimeError:
+            return njit(nogil=True, **options)(function)
+        _stamp(loop, digest)
+        _keep_own(loop)
+        return loop
+
+    return Loop(function, make)
+
+
+_listener: Any = None  # counts the loops under way, once numba is imported
+
+
+def _listen() -> None:
+    """Have numba say when it compiles, and tell it what it must know before."""
+    global _listener
+    if _listener is None:
+        from numba.core import event
+
+        class Count(event.Listener):
+            """How many loops are being compiled; those that others call count, too."""
+
+            def __init__(self) -> None:
+                self.now = 0
+
+            def on_start(self, event: Any) -> None:
+                self.now += 1
+                for hear in tuple(_hearers):
+                    hear()
+
+            def on_end(self, event: Any) -> None:
+                self.now -= 1
+
+        _listener = Count()
+        event.register("numba:compile", _listener)
+        _tell_overloads()
+
+
+def _tell_overloads() -> None:
+    from numba.extending import overload
+
+    while _overloads:
+        function, choice = _overloads.pop()
+        overload(function, jit_options=OPTIONS)(choice)
+
+
+_hearers: list[Callable[[], None]] = []
+
+
+@contextmanager
+def hearing(hear: Callable[[], None]) -> Iterator[None]:
+    """Call ``hear`` whenever the compiling of a loop begins, which none does that is found compiled."""
+    _hearers.append(hear)
     try:
-        loop = njit(cache=True, nogil=True, **options)(function)
-    except RuntimeError:
-        return njit(nogil=True, **options)(function)
-    _stamp(loop, Path(function.__code__.co_filename))
-    _keep_own(loop)
-    return loop
+        yield
+    finally:
+        _hearers.remove(hear)
 
 
-def _stamp(loop: Any, file: Path) -> None:
+def is_compiling() -> bool:
+    """Whether a loop is being compiled now, on any thread."""
+    return _listener is not None and _listener.now > 0
+
+
+def _stamp(loop: Any, digest: str | None) -> None:
     """Have compiled code taken for stale when any file changed that it may have been compiled from.
 
     numba looks at the function's own file only, but compiles into it the functions that it calls, wherever they stand.
     There is no public way to tell it so: should its insides be others one day, it does as it does by itself.
     """
     kept: Any = getattr(getattr(loop, "_cache", None), "_cache_file", None)
-    if hasattr(kept, "_source_stamp") and file.is_file():
-        kept._source_stamp = (kept._source_stamp, _digest(file.parent))
+    if hasattr(kept, "_source_stamp") and digest is not None:
+        kept._source_stamp = (kept._source_stamp, digest)
 
 
 def _keep_own(loop: Any) -> None:
