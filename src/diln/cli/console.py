@@ -31,7 +31,7 @@ from rich.text import Text
 
 from diln.addresses import without_secrets
 from diln.cli.lines import COMPILING, NowAndThen, Parts, clock, joined
-from diln.engine.compile import is_compiling
+from diln.engine.compiling import is_compiling
 from diln.engine.interrupts import true_interrupts
 from diln.errors import inert
 

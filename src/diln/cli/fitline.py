@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from rich.console import Console
 
+from diln.cli.ahead import Ahead
 from diln.cli.console import ERR
 from diln.cli.interrupts import StopSign
 from diln.cli.lines import COMPILING, GAP, OneLine, Parts, clock
-from diln.engine.compile import is_compiling
+from diln.engine.compiling import is_compiling
 
 if TYPE_CHECKING:
     from diln.inference.progress import Progress
@@ -151,11 +152,12 @@ class FitLine:
         console: Console = ERR,
         stop: StopSign | None = None,
         workers: Callable[[float], str] | None = None,
+        ahead: Ahead | None = None,
     ) -> None:
         self.course, self.stop = course, stop or StopSign()
         self.workers = workers  # says how fast those of a cluster are, given documents a second
         self.recent: deque[Progress] = deque(maxlen=RECENT)
-        self.swept = 0
+        self.swept, self.ahead = 0, ahead
         self.shown = OneLine(self.parts, console, quiet=quiet, urgent=self.stop)
 
     def __enter__(self) -> Self:
@@ -164,6 +166,11 @@ class FitLine:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.shown.__exit__(kind, error, at)
+
+    @property
+    def compiling(self) -> bool:
+        """Whether loops are being compiled, here or ahead."""
+        return is_compiling() or (self.ahead is not None and self.ahead.busy)
 
     def look(self, progress: "Progress") -> None:
         """Show that a pass, a sweep or a step is done; from then on the fit may be stopped."""
@@ -182,13 +189,13 @@ class FitLine:
         """What there is to show."""
         recent = list(self.recent)  # which another thread may change
         if not recent:
-            return [(1, COMPILING if is_compiling() else self.course.start), (1, clock(elapsed))]
+            return [(1, COMPILING if self.compiling else self.course.start), (1, clock(elapsed))]
         pace = pace_of(recent)
         parts = self.course.parts(Seen(recent[-1], pace, self.swept), elapsed)
         parts += [] if self.workers is None else [(3, self.workers(1 / pace))]
         if self.stop():
             return [(1, STOPPING), (2, clock(elapsed))]
-        return [*parts[:1], (1, COMPILING), *parts[1:]] if is_compiling() else parts
+        return [*parts[:1], (1, COMPILING), *parts[1:]] if self.compiling else parts
 
 
 def pace_of(recent: "list[Progress]") -> float:

@@ -2,26 +2,29 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, update_wrapper
 from hashlib import sha256
 from pathlib import Path
 from threading import RLock
+from time import monotonic, sleep
 from typing import Any
+
+from diln.engine import compiling
+from diln.files.lock import LOCK, claimed
 
 # Sums may be reordered, which is what lets a loop run on all lanes of the processor; infinities and NaN keep their
 # meaning.
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
-OPTIONS: Any = {"fastmath": REORDER, "error_model": "numpy", "forceinline": True}
+OPTIONS: Any = {"fastmath": REORDER, "error_model": "numpy", "forceinline": True, "no_cfunc_wrapper": True}
 LANES = 16  # numbers of single precision that a loop written by hand adds at a time
+PATIENCE = 5.0  # seconds that a process waits for another one to have written a loop
 PACKAGE = Path(__file__).parents[1]
 ROOMS = ("engine", "prob", "inference")  # the folders whose loops, and the records that these take, others may call
 
 
 _lock = RLock()
-_overloads: list[
-    tuple[Any, Callable[..., Any]]
-] = []  # for numba to be told
+_overloads: list[tuple[Any, Callable[..., Any]]] = []  # for numba to be told
 
 
 class Later:
@@ -31,7 +34,8 @@ class Later:
     """
 
     def __init__(self, make: Callable[[], Any]) -> None:
-        self._make, self._made = make, None
+        self._make = make
+        self._made: Any = None
 
     @property
     def made(self) -> Any:
@@ -39,7 +43,8 @@ class Later:
         if self._made is None:
             with _lock:
                 if self._made is None:
-                    _listen()
+                    compiling.listen()
+                    _tell_overloads()
                     self._made = self._make()
         return self._made
 
@@ -72,7 +77,7 @@ class Loop(Later):
 
     def __reduce__(self) -> str:
         """For pickles: found by its name."""
-        return self.__qualname__
+        return str(self.__qualname__)
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -114,7 +119,7 @@ def overloads(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Ca
     def keep(choice: Callable[..., Any]) -> Callable[..., Any]:
         with _lock:
             _overloads.append((function, choice))
-            if _listener is not None:
+            if compiling.listener is not None:
                 _tell_overloads()
         return choice
 
@@ -139,58 +144,12 @@ def _compile(function: Callable[..., Any], **options: Any) -> Any:
     return Loop(function, make)
 
 
-_listener: Any = None  # counts the loops under way, once numba is imported
-
-
-def _listen() -> None:
-    """Have numba say when it compiles, and tell it what it must know before."""
-    global _listener
-    if _listener is None:
-        from numba.core import event
-
-        class Count(event.Listener):
-            """How many loops are being compiled; those that others call count, too."""
-
-            def __init__(self) -> None:
-                self.now = 0
-
-            def on_start(self, event: Any) -> None:
-                self.now += 1
-                for hear in tuple(_hearers):
-                    hear()
-
-            def on_end(self, event: Any) -> None:
-                self.now -= 1
-
-        _listener = Count()
-        event.register("numba:compile", _listener)
-        _tell_overloads()
-
-
 def _tell_overloads() -> None:
     from numba.extending import overload
 
     while _overloads:
         function, choice = _overloads.pop()
         overload(function, jit_options=OPTIONS)(choice)
-
-
-_hearers: list[Callable[[], None]] = []
-
-
-@contextmanager
-def hearing(hear: Callable[[], None]) -> Iterator[None]:
-    """Call ``hear`` whenever the compiling of a loop begins, which none does that is found compiled."""
-    _hearers.append(hear)
-    try:
-        yield
-    finally:
-        _hearers.remove(hear)
-
-
-def is_compiling() -> bool:
-    """Whether a loop is being compiled now, on any thread."""
-    return _listener is not None and _listener.now > 0
 
 
 def _stamp(loop: Any, digest: str | None) -> None:
@@ -214,7 +173,13 @@ def _keep_own(loop: Any) -> None:
     kept: Any = getattr(loop, "_cache", None)
     if hasattr(kept, "save_overload"):
         save = kept.save_overload
-        kept.save_overload = lambda signature, data: save(signature, data) if _own(signature) else None
+
+        def save_own(signature: Any, data: Any) -> None:
+            if _own(signature):
+                with keeping, _alone(Path(kept.cache_path)):
+                    save(signature, data)
+
+        kept.save_overload = save_own
     index: Any = getattr(kept, "_cache_file", None)
     if hasattr(index, "_load_index"):
         load = index._load_index
@@ -226,6 +191,43 @@ def _keep_own(loop: Any) -> None:
                 return {}
 
         index._load_index = load_index
+
+
+keeping = RLock()  # held while what was compiled is written: a process is not to end meanwhile
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep other processes out while a loop is written: numba gives two that write at a time the same file.
+
+    Where the system has no such locks, or one is held for long, it goes on as numba does by itself.
+    """
+    with ExitStack() as stack:
+        with suppress(OSError):
+            descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+            stack.callback(os.close, descriptor)
+            late = monotonic() + PATIENCE
+            while not claimed(descriptor) and monotonic() < late:
+                sleep(0.01)
+        yield
+
+
+def is_to_keep(loop: Loop) -> bool:
+    """Whether a loop is still to be compiled on this machine, and can be kept then."""
+    kept: Any = getattr(getattr(loop.made, "_cache", None), "_cache_file", None)
+    return hasattr(kept, "_load_index") and not kept._load_index()
+
+
+@contextmanager
+def leave_out(*loops: Loop) -> Iterator[None]:
+    """Have calls of loops from Python do nothing, and give 0."""
+    for loop in loops:
+        loop._made = lambda *_: 0.0
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop._made = None
 
 
 def _own(kind: Any) -> bool:
