@@ -650,11 +650,14 @@ WORK = [
 ]
 
 
+ANSWERS = [["themes", "{shelf}/diln"], ["topics", "{shelf}/hdp"]]
 LIFTS = [["correlations", "{shelf}/diln"], ["info", "{shelf}/diln"]]  # whose points are those of scipy.stats
 
 
 @pytest.mark.parametrize(
-    ("lines", "banned"), [(HELP, HEAVY), (WORK, NEVER), (LIFTS, NEVER[:2])], ids=["help", "work", "lifts"]
+    ("lines", "banned"),
+    [(HELP, HEAVY), (WORK, NEVER), (ANSWERS, [*NEVER, "numba"]), (LIFTS, ["sklearn", "pandas", "numba"])],
+    ids=["help", "work", "answers", "lifts"],
 )
 def test_commands_load_only_what_they_need(lines, banned, shelf, tmp_path):
     code = """if True:

@@ -67,7 +67,7 @@ class Ahead:
 
     def _start(self, call: "Callable[[], None]") -> None:
         told = pickle.dumps(sys.path) + pickle.dumps(call)
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603  (our own code)
             [sys.executable, "-c", LISTEN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             env={**os.environ, **QUIET},
         )  # fmt: skip

@@ -158,7 +158,7 @@ def fit_command(  # a parameter for each option
     is then: not converged. With --resume the same command goes on from there. The second abandons the fit, and nothing
     is written. The exit code is 130 (SIGTERM: 143) in both cases.
     """
-    from diln.models.fitting import engine_or_threads
+    from diln.engine.threads import engine_or_threads
 
     begun, stop = time.perf_counter(), StopSign()
     kept = _checkpoints(output, checkpoint_every, resume)

@@ -1,11 +1,17 @@
 """Whether loops are being compiled, for whoever waits for them."""
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Event
 from typing import Any
+
+MESSAGE = "compiling the inner loops, once on this machine: this takes 10 to 30 seconds"
+logger = logging.getLogger("diln.compiling")
 
 listener: Any = None  # counts the loops that are being compiled, once numba is there
 _hearers: list[Callable[[], None]] = []
+_told = Event()
 
 
 def listen() -> None:
@@ -41,10 +47,16 @@ def is_compiling() -> bool:
 
 
 @contextmanager
-def hearing(hear: Callable[[], None]) -> Iterator[None]:
-    """Call ``hear`` when the compiling of a loop begins: never for one that is kept."""
-    _hearers.append(hear)
+def telling_of_compiling() -> Iterator[None]:
+    """Log a line when a loop is compiled, once in a process: without it a first fit looks as if it hung."""
+    _hearers.append(_tell)
     try:
         yield
     finally:
-        _hearers.remove(hear)
+        _hearers.remove(_tell)
+
+
+def _tell() -> None:
+    if not _told.is_set():
+        _told.set()
+        logger.warning(MESSAGE)
