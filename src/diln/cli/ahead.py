@@ -36,22 +36,24 @@ QUIET = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREA
 class Ahead:
     """Processes that compile what a fit needs, if it is not kept yet and can be kept."""
 
-    def __init__(self, parameters: "Parameters", *, wanted: bool = True) -> None:
-        self.parameters, self.wanted = parameters, wanted
+    def __init__(self, parameters: "Parameters", *, wanted: bool = True, index: bool = False) -> None:
+        self.parameters, self.wanted, self.index = parameters, wanted, index
         self.processes: list[subprocess.Popen[bytes]] = []
         self.done: list[Event] = []
+        self.readers: list[Thread] = []
 
     def __enter__(self) -> Self:
         with suppress(Exception):  # then loops are compiled where they are called
             if self.wanted and cores() > 1 and to_compile(self.parameters):
                 few = small(self.parameters)
                 for part in range(PARTS):
-                    self._start(partial(compile_fit, few, part))
+                    self._start(partial(compile_fit, few, part, index=self.index))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         with ExitStack() as stack:
-            for process in self.processes:
+            for process, reader in zip(self.processes, self.readers, strict=False):
+                stack.callback(reader.join)
                 stack.callback(_end, process)
 
     @property
@@ -73,7 +75,8 @@ class Ahead:
         )  # fmt: skip
         self.processes.append(process)
         done = Event()
-        Thread(target=_read, args=(process, done), daemon=True).start()
+        self.readers.append(Thread(target=_read, args=(process, done), daemon=True))
+        self.readers[-1].start()
         self.done.append(done)
         if process.stdin is not None:
             process.stdin.write(told)
@@ -81,12 +84,14 @@ class Ahead:
 
 
 def _read(process: "subprocess.Popen[bytes]", done: Event) -> None:
-    """Set ``done`` when a process has compiled what a fit needs, or has ended."""
-    try:
+    """Set ``done`` when a process has compiled what a fit needs, or has ended; then wait for its end."""
+    with suppress(OSError, ValueError):
         if process.stdout is not None:
             process.stdout.read(1)
-    finally:
-        done.set()
+    done.set()
+    process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
@@ -124,8 +129,8 @@ def small(parameters: "Parameters") -> "Parameters":
     return parameters.but(**{name: value for name, value in few.items() if name in parameters.values})
 
 
-def compile_fit(parameters: "Parameters", part: int) -> None:
-    """Fit a small model and make its index: that compiles what others need. For a process of its own.
+def compile_fit(parameters: "Parameters", part: int, *, index: bool) -> None:
+    """Fit a small model, and make its index: that compiles what others need. For a process of its own.
 
     Each of the processes leaves out loops that another one compiles; they take about as long.
     """
@@ -155,7 +160,7 @@ def compile_fit(parameters: "Parameters", part: int) -> None:
     with leave_out(*parts[part]):
         fitted = fit(parameters, CorpusRows(corpus), corpus.vocabulary)
     os.write(1, DONE)
-    if part == 0:
+    if index and part == 0:
         with Threads(1) as engine:
             Index.build(fitted, corpus, engine=engine)
     os._exit(0)  # without waiting for the thread that reads

@@ -168,7 +168,7 @@ def fit_command(  # a parameter for each option
         with told_of_interrupts(lambda: f"no model was written{_left(kept)}"):
             check_checkpoint(kept, checked, checkpoint_every is not None, force)
             check_model(output, kept, force)
-            ahead = stack.enter_context(Ahead(checked, wanted=scheduler is None))
+            ahead = stack.enter_context(Ahead(checked, wanted=scheduler is None, index=index))
             corpus = read_corpus(source, reading, text, jobs, quiet or json)
             if resume and not (quiet or json):
                 ERR.print(f"[dim]{escape(_taken_up(kept))}[/]", soft_wrap=True)
