@@ -18,12 +18,12 @@ demo: $(VENV)/.explore
 	@echo "Reading the documentation of Python and of the packages that diln is built on: some 5,000 documents"
 	$(BIN)/diln corpus build builtin:docs --output $(OUT)/corpus
 	@echo
-	@echo "Fitting DILN twice, to see what a second chain finds again; by default a fit has more sweeps than these"
+	@echo "Fitting DILN twice, to see what a second chain finds again: 60 sweeps each, fewer than by default; more make more pairs sure"
 	$(BIN)/diln fit $(OUT)/corpus --output $(OUT)/model --seed 1 --chains 2 --passes 60 --jobs -1
 	@echo
 	$(BIN)/diln themes $(OUT)/model
 	@echo
-	$(BIN)/diln correlations $(OUT)/model
+	$(BIN)/diln correlations $(OUT)/model --all
 	@echo
 	$(BIN)/diln info $(OUT)/model
 	@echo
