@@ -15,13 +15,15 @@ MINUTES ?= 10 # for `make fuzz`
 
 demo: $(VENV)/.explore
 	@rm -rf $(OUT)
+	@echo "Reading the documentation of Python and of the packages that diln is built on: some 5,000 documents"
 	$(BIN)/diln corpus build builtin:docs --output $(OUT)/corpus
 	@echo
-	$(BIN)/diln fit $(OUT)/corpus --output $(OUT)/model --seed 1 --chains 4 --jobs -1
+	@echo "Fitting DILN twice, to see what a second chain finds again: 60 sweeps each, fewer than by default; more make more pairs sure"
+	$(BIN)/diln fit $(OUT)/corpus --output $(OUT)/model --seed 1 --chains 2 --passes 60 --jobs -1
 	@echo
 	$(BIN)/diln themes $(OUT)/model
 	@echo
-	$(BIN)/diln correlations $(OUT)/model
+	$(BIN)/diln correlations $(OUT)/model --all
 	@echo
 	$(BIN)/diln info $(OUT)/model
 	@echo

@@ -86,3 +86,17 @@ def test_public_names_are_there():
 def test_no_host_of_a_registry_is_named_in_the_constraints():
     lines = (ROOT.parents[1] / "constraints.txt").read_text(encoding="utf-8").splitlines()
     assert all(line.startswith("#") or ("==" in line and "/" not in line) for line in lines)
+
+
+def test_importing_a_model_loads_no_package_that_scikit_learn_does_not():
+    """numba, above all: it is imported when the first loop is called."""
+    code = """if True:
+        import sys
+        import scipy.linalg, scipy.sparse, scipy.special, sklearn.base
+        before = set(sys.modules)
+        from diln import CTM, DILN, HDP, LDA
+        new = {name.partition(".")[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names)
+        print(sorted(new), "scipy.stats" in set(sys.modules) - before)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['diln', 'safetensors'] False"

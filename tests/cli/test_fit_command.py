@@ -650,11 +650,14 @@ WORK = [
 ]
 
 
-LIFTS = [["correlations", "{shelf}/diln"], ["info", "{shelf}/diln"]]  # whose points are those of scipy.stats
+ANSWERS = [[name, f"{{shelf}}/{model}"] for name in ("themes", "correlations", "info") for model in ("diln", "ctm")]
+ANSWERS += [["topics", "{shelf}/hdp"]]
 
 
 @pytest.mark.parametrize(
-    ("lines", "banned"), [(HELP, HEAVY), (WORK, NEVER), (LIFTS, NEVER[:2])], ids=["help", "work", "lifts"]
+    ("lines", "banned"),
+    [(HELP, HEAVY), (WORK, NEVER), (ANSWERS, [*NEVER, "numba"])],
+    ids=["help", "work", "answers"],
 )
 def test_commands_load_only_what_they_need(lines, banned, shelf, tmp_path):
     code = """if True:

@@ -15,7 +15,9 @@ from numba.core import config as numba_config
 
 from diln.engine import compile as compiling
 from diln.engine.compile import compiled
+from diln.engine.compiling import MESSAGE
 from diln.inference.data import Tokens
+from diln.prob.streams import mix
 
 
 def double(x):
@@ -62,6 +64,59 @@ def test_where_numba_has_no_stamp_a_loop_is_compiled_all_the_same(monkeypatch):
     loop = compiled(double)
     loop._cache.disable()
     assert loop(21) == 42
+
+
+def test_a_loop_is_made_when_it_is_first_called():
+    """Until then there is no need of numba."""
+    code = (
+        "import sys\nfrom diln.prob.streams import stream\nbefore = 'numba' in sys.modules\n"
+        "stream(1, 2)\nprint(before, 'numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True"]
+
+
+def test_a_loop_is_pickled_by_its_name():
+    assert pickle.loads(pickle.dumps(mix)) is mix
+
+
+def test_a_loop_that_is_left_out_does_nothing_until_it_is_back():
+    loop = compiled(double)
+    with compiling.leave_out(loop):
+        assert loop(21) == 0
+    assert loop(21) == 42
+
+
+def test_one_process_at_a_time_writes_what_is_compiled(tmp_path, monkeypatch):
+    """numba gives two versions of a loop that are written at a time the same file."""
+    monkeypatch.setattr(compiling, "PATIENCE", 0.5)
+    begun = time.monotonic()
+    with compiling._alone(tmp_path):
+        assert time.monotonic() - begun < 0.4
+        with compiling._alone(tmp_path):  # the file is opened once more, as by another process
+            assert time.monotonic() - begun >= 0.5
+    with compiling._alone(tmp_path / "nowhere"):
+        pass
+
+
+TWICE = """if True:
+    import sys
+    import numpy as np
+    from diln import LDA
+    counts = np.random.default_rng(0).poisson(1.0, (12, 20))
+    for _ in range(2):
+        LDA(3, max_iter=2, inference="variational").fit(counts)
+"""
+
+
+def test_a_first_fit_says_once_that_it_compiles_and_later_ones_do_not(tmp_path):
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    first, second = (
+        subprocess.run([sys.executable, "-c", TWICE], env=env, capture_output=True, text=True, check=True).stderr
+        for _ in range(2)
+    )
+    assert first == f"{MESSAGE}\n"
+    assert second == ""
 
 
 CALLER = (

@@ -6,11 +6,10 @@ import re
 
 import numpy as np
 import pytest
-from numba.core.registry import CPUDispatcher
 
 import diln.inference
 import diln.prob
-from diln.engine.compile import kernel
+from diln.engine.compile import Loop, kernel
 from diln.study.measure import compiled
 
 LOCAL = {"internal", "private"}
@@ -22,7 +21,7 @@ def kernels():
     rooms = (diln.inference, diln.prob)
     names = [found.name for room in rooms for found in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")]
     values = [value for name in names for value in vars(importlib.import_module(name)).values()]
-    return {f"{one.__module__}.{one.__name__}": one for one in values if isinstance(one, CPUDispatcher)}
+    return {f"{one.__module__}.{one.__name__}": one for one in values if isinstance(one, Loop)}
 
 
 def code_of(loop):

@@ -11,13 +11,12 @@ from scipy.sparse import csc_array, csr_array
 
 from diln.corpus import Corpus
 from diln.engine.base import Engine
-from diln.engine.threads import cut
+from diln.engine.threads import cut, engine_or_threads
 from diln.errors import check_kind
 from diln.inference.data import Batch
 from diln.models.batches import RowsBatch
 from diln.models.checks import check_number
 from diln.models.counts import CorpusRows
-from diln.models.fitting import engine_or_threads
 
 if TYPE_CHECKING:
     from diln.corpus.watch import Watch

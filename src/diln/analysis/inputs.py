@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diln.engine.base import Engine
+from diln.engine.threads import engine_or_threads
 from diln.errors import DilnWarning
 from diln.inference import progress
 from diln.models.fitted import Fitted
-from diln.models.fitting import engine_or_threads
 
 
 class Estimator(Protocol):

@@ -30,7 +30,8 @@ from rich.table import Table
 from rich.text import Text
 
 from diln.addresses import without_secrets
-from diln.cli.lines import COMPILING, Compiling, NowAndThen, Parts, clock, joined
+from diln.cli.lines import COMPILING, NowAndThen, Parts, clock, joined
+from diln.engine.compiling import is_compiling
 from diln.engine.interrupts import true_interrupts
 from diln.errors import inert
 
@@ -225,7 +226,6 @@ class ProgressLine:
     def __init__(self, what: str, *, quiet: bool = False, stream: TextIO | None = None) -> None:
         console = ERR if stream is None else Console(file=stream, highlight=False, emoji=False)
         self.what, self.quiet = what, quiet
-        self.compiling = Compiling()
         self.lines = None if quiet or console.is_terminal else NowAndThen(self.line, console)
         self.progress = Progress(
             SpinnerColumn(),
@@ -243,7 +243,6 @@ class ProgressLine:
         self.task = self.progress.add_task(what, total=None, documents=0, rate=0.0)
 
     def __enter__(self) -> Self:
-        self.compiling.start()
         self.progress.start()
         if self.lines is not None:
             self.lines.start()
@@ -253,12 +252,11 @@ class ProgressLine:
         if self.lines is not None:
             self.lines.stop()
         self.progress.stop()
-        self.compiling.stop()
 
     @property
     def doing(self) -> str:
         """What is being done."""
-        return f"{self.what}: {COMPILING}" if self.compiling else self.what
+        return f"{self.what}: {COMPILING}" if is_compiling() else self.what
 
     def line(self, elapsed: float) -> str:
         """How far it is, where there is no terminal."""

@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 
 from diln.addresses import shown
+from diln.cli.ahead import Ahead
 from diln.cli.cluster import SchedulerOption, WorkerTimeoutOption, cluster_of, pace_of_workers
 from diln.cli.console import ERR, OUT, complain, facts, say_json, told_of_interrupts
 from diln.cli.fitline import Course, FitLine, Passes, Steps, Sweeps
@@ -157,7 +158,7 @@ def fit_command(  # a parameter for each option
     is then: not converged. With --resume the same command goes on from there. The second abandons the fit, and nothing
     is written. The exit code is 130 (SIGTERM: 143) in both cases.
     """
-    from diln.models.fitting import engine_or_threads
+    from diln.engine.threads import engine_or_threads
 
     begun, stop = time.perf_counter(), StopSign()
     kept = _checkpoints(output, checkpoint_every, resume)
@@ -167,12 +168,13 @@ def fit_command(  # a parameter for each option
         with told_of_interrupts(lambda: f"no model was written{_left(kept)}"):
             check_checkpoint(kept, checked, checkpoint_every is not None, force)
             check_model(output, kept, force)
+            ahead = stack.enter_context(Ahead(checked, wanted=scheduler is None, index=index))
             corpus = read_corpus(source, reading, text, jobs, quiet or json)
             if resume and not (quiet or json):
                 ERR.print(f"[dim]{escape(_taken_up(kept))}[/]", soft_wrap=True)
             room = scratch or beside(output, "scratch")
             engine = stack.enter_context(cluster_of(scheduler, worker_timeout, jobs))
-            fitted = _fit(checked, corpus, source, kept, stop, engine, room, quiet=quiet or json, page=page)
+            fitted = _fit(checked, corpus, source, kept, stop, engine, room, ahead, quiet=quiet or json, page=page)
         with told_of_interrupts(lambda: f"{output} has the new model, or what it had{_left(kept)}"):
             try:
                 fitted.save(output, held)
@@ -277,6 +279,7 @@ def _fit(
     stop: StopSign,
     engine: "Dask | None",
     scratch: Path,
+    ahead: Ahead,
     quiet: bool,
     page: Beside | None = None,
 ) -> "Fitted":
@@ -299,7 +302,8 @@ def _fit(
     if choice.line and not quiet:
         ERR.print(f"[dim]{escape(choice.line)}[/]", soft_wrap=True)
     way, pace = course(parameters, choice.method, corpus), pace_of_workers(engine, corpus.n_tokens / len(corpus))
-    with stop, FitLine(way, quiet=quiet, stop=stop, workers=pace) as line:
+    with stop, FitLine(way, quiet=quiet, stop=stop, workers=pace, ahead=ahead) as line:
+        ahead.wait()
         look, see = (line, None) if page is None else page.looks(line, corpus.vocabulary)
         return fit(parameters, CorpusRows(corpus), corpus.vocabulary, look, kept, stop, see, engine, scratch)
 

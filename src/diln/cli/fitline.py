@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from rich.console import Console
 
+from diln.cli.ahead import Ahead
 from diln.cli.console import ERR
 from diln.cli.interrupts import StopSign
-from diln.cli.lines import COMPILING, GAP, Compiling, OneLine, Parts, clock
+from diln.cli.lines import COMPILING, GAP, OneLine, Parts, clock
+from diln.engine.compiling import is_compiling
 
 if TYPE_CHECKING:
     from diln.inference.progress import Progress
@@ -150,22 +152,25 @@ class FitLine:
         console: Console = ERR,
         stop: StopSign | None = None,
         workers: Callable[[float], str] | None = None,
+        ahead: Ahead | None = None,
     ) -> None:
         self.course, self.stop = course, stop or StopSign()
         self.workers = workers  # says how fast those of a cluster are, given documents a second
         self.recent: deque[Progress] = deque(maxlen=RECENT)
-        self.swept = 0
-        self.compiling = Compiling()
+        self.swept, self.ahead = 0, ahead
         self.shown = OneLine(self.parts, console, quiet=quiet, urgent=self.stop)
 
     def __enter__(self) -> Self:
-        self.compiling.start()
         self.shown.__enter__()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.shown.__exit__(kind, error, at)
-        self.compiling.stop()
+
+    @property
+    def compiling(self) -> bool:
+        """Whether loops are being compiled, here or ahead."""
+        return is_compiling() or (self.ahead is not None and self.ahead.busy)
 
     def look(self, progress: "Progress") -> None:
         """Show that a pass, a sweep or a step is done; from then on the fit may be stopped."""

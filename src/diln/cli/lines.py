@@ -1,19 +1,15 @@
 """Progress in one line: on a terminal one that changes, elsewhere a new one now and then."""
 
-import sys
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from threading import Event, Thread
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rich.console import Console
 from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task
 from rich.text import Text
-
-if TYPE_CHECKING:
-    from numba.core.event import RecordingListener
 
 GAP = "  "
 FIRST, NEXT = 10.0, 60.0  # seconds until the first line where there is no terminal, and from one to the next
@@ -21,30 +17,6 @@ LOOKS = 0.1  # seconds from one look whether there is something to say to the ne
 COMPILING = "compiling (once)"
 
 Parts = list[tuple[int, str]]  # what there is to show, and how much each matters (1 the most)
-
-
-class Compiling:
-    """Knows whether loops are being compiled, which is done once on a machine; costs nothing where none is."""
-
-    def __init__(self) -> None:
-        self.stack = ExitStack()
-        self.seen: RecordingListener | None = None
-
-    def start(self) -> None:
-        """Listen, if there are loops to compile at all."""
-        if "numba" in sys.modules:
-            from numba.core import event
-
-            self.seen = self.stack.enter_context(event.install_recorder("numba:compile"))
-
-    def stop(self) -> None:
-        """Listen no more."""
-        self.seen = None
-        self.stack.close()
-
-    def __bool__(self) -> bool:
-        """Whether one is being compiled now."""
-        return self.seen is not None and sum(1 if one.is_start else -1 for _, one in list(self.seen.buffer)) > 0
 
 
 class NowAndThen:

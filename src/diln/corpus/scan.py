@@ -3,12 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from diln.corpus.acronyms import CAPITAL, is_acronym
 from diln.corpus.letters import BREAK, MARK, UNSPACED
-from diln.engine.compile import compiled
+from diln.engine.compile import compiled, inlined
 
 FNV_OFFSET = np.uint64(0xCBF29CE484222325)
 FNV_PRIME = np.uint64(0x100000001B3)
@@ -30,7 +29,7 @@ class Scanned(NamedTuple):
     outside: int  # characters beyond ASCII that break words
 
 
-@njit(inline="always")
+@inlined
 def _code_point(text, i, end):  # type: ignore[no-untyped-def]
     """Code point and width of the UTF-8 character at i; a byte that starts none counts as a break of width 1."""
     lead = np.int64(text[i])
@@ -50,7 +49,7 @@ def _code_point(text, i, end):  # type: ignore[no-untyped-def]
     return point, width
 
 
-@njit(inline="always")
+@inlined
 def _slot(key, mask):  # type: ignore[no-untyped-def]
     """Where in a table of mask + 1 slots the search for a key begins."""
     return np.int64((key ^ (key >> FOLD)) & np.uint64(mask))

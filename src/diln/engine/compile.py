@@ -1,21 +1,83 @@
 """Compiling inner loops: once on a machine where compiled code can be kept, in every process where it cannot."""
 
 import os
-from collections.abc import Callable
-from contextlib import suppress
-from functools import cache
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache, update_wrapper
 from hashlib import sha256
 from pathlib import Path
+from threading import RLock
+from time import monotonic, sleep
 from typing import Any
 
-from numba import njit
+from diln.engine import compiling
+from diln.files.lock import LOCK, claimed
 
 # Sums may be reordered, which is what lets a loop run on all lanes of the processor; infinities and NaN keep their
 # meaning.
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
-OPTIONS: Any = {"fastmath": REORDER, "error_model": "numpy", "forceinline": True}
+OPTIONS: Any = {"fastmath": REORDER, "error_model": "numpy", "forceinline": True, "no_cfunc_wrapper": True}
+LANES = 16  # numbers of single precision that a loop written by hand adds at a time
+PATIENCE = 5.0  # seconds that a process waits for another one to have written a loop
 PACKAGE = Path(__file__).parents[1]
 ROOMS = ("engine", "prob", "inference")  # the folders whose loops, and the records that these take, others may call
+
+
+_lock = RLock()
+_overloads: list[tuple[Any, Callable[..., Any]]] = []  # for numba to be told
+
+
+class Later:
+    """What numba makes of Python code, made when it is first used: until then numba is not imported.
+
+    In compiled code it stands for what is made.
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._made: Any = None
+
+    @property
+    def made(self) -> Any:
+        """What numba made."""
+        if self._made is None:
+            with _lock:
+                if self._made is None:
+                    compiling.listen()
+                    _tell_overloads()
+                    self._made = self._make()
+        return self._made
+
+    @property
+    def _numba_type_(self) -> Any:
+        """The type that numba sees in its place."""
+        from numba.core.registry import cpu_target
+
+        self.made  # noqa: B018 - what numba has made is known to it once it looks for what is new
+        cpu_target.typing_context.refresh()
+        return cpu_target.typing_context.resolve_value_type(self.made)
+
+
+class Loop(Later):
+    """A function that is compiled when it is first called; what else there is to ask, numba's dispatcher knows."""
+
+    def __init__(self, function: Callable[..., Any], make: Callable[[], Any]) -> None:
+        super().__init__(make)
+        update_wrapper(self, function)
+        self.py_func = function
+
+    def __call__(self, *given: Any) -> Any:
+        """Run it; compile it before, if it never had arguments of these types."""
+        return self.made(*given)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.made, name)
+
+    def __reduce__(self) -> str:
+        """For pickles: found by its name."""
+        return str(self.__qualname__)
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -40,25 +102,65 @@ def kernel(function: Callable[..., Any]) -> Any:
     return _compile(function, **OPTIONS)
 
 
+def inlined(function: Callable[..., Any]) -> Any:
+    """Put a function's code wherever a compiled loop calls it."""
+
+    def make() -> Any:
+        from numba import njit
+
+        return njit(inline="always")(function)
+
+    return Loop(function, make)
+
+
+def overloads(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Choose what kernels compile for calls of ``function`` by the types of its arguments: numba's ``overload``."""
+
+    def keep(choice: Callable[..., Any]) -> Callable[..., Any]:
+        with _lock:
+            _overloads.append((function, choice))
+            if compiling.listener is not None:
+                _tell_overloads()
+        return choice
+
+    return keep
+
+
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
-    try:
-        loop = njit(cache=True, nogil=True, **options)(function)
-    except RuntimeError:
-        return njit(nogil=True, **options)(function)
-    _stamp(loop, Path(function.__code__.co_filename))
-    _keep_own(loop)
-    return loop
+    file = Path(function.__code__.co_filename)
+    digest = _digest(file.parent) if file.is_file() else None  # of files as they were when the function was read
+
+    def make() -> Any:
+        from numba import njit
+
+        try:
+            loop = njit(cache=True, nogil=True, **options)(function)
+        except RuntimeError:
+            return njit(nogil=True, **options)(function)
+        _stamp(loop, digest)
+        _keep_own(loop)
+        return loop
+
+    return Loop(function, make)
 
 
-def _stamp(loop: Any, file: Path) -> None:
+def _tell_overloads() -> None:
+    from numba.extending import overload
+
+    while _overloads:
+        function, choice = _overloads.pop()
+        overload(function, jit_options=OPTIONS)(choice)
+
+
+def _stamp(loop: Any, digest: str | None) -> None:
     """Have compiled code taken for stale when any file changed that it may have been compiled from.
 
     numba looks at the function's own file only, but compiles into it the functions that it calls, wherever they stand.
     There is no public way to tell it so: should its insides be others one day, it does as it does by itself.
     """
     kept: Any = getattr(getattr(loop, "_cache", None), "_cache_file", None)
-    if hasattr(kept, "_source_stamp") and file.is_file():
-        kept._source_stamp = (kept._source_stamp, _digest(file.parent))
+    if hasattr(kept, "_source_stamp") and digest is not None:
+        kept._source_stamp = (kept._source_stamp, digest)
 
 
 def _keep_own(loop: Any) -> None:
@@ -71,7 +173,13 @@ def _keep_own(loop: Any) -> None:
     kept: Any = getattr(loop, "_cache", None)
     if hasattr(kept, "save_overload"):
         save = kept.save_overload
-        kept.save_overload = lambda signature, data: save(signature, data) if _own(signature) else None
+
+        def save_own(signature: Any, data: Any) -> None:
+            if _own(signature):
+                with keeping, _alone(Path(kept.cache_path)):
+                    save(signature, data)
+
+        kept.save_overload = save_own
     index: Any = getattr(kept, "_cache_file", None)
     if hasattr(index, "_load_index"):
         load = index._load_index
@@ -83,6 +191,43 @@ def _keep_own(loop: Any) -> None:
                 return {}
 
         index._load_index = load_index
+
+
+keeping = RLock()  # held while what was compiled is written: a process is not to end meanwhile
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep other processes out while a loop is written: numba gives two that write at a time the same file.
+
+    Where the system has no such locks, or one is held for long, it goes on as numba does by itself.
+    """
+    with ExitStack() as stack:
+        with suppress(OSError):
+            descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+            stack.callback(os.close, descriptor)
+            late = monotonic() + PATIENCE
+            while not claimed(descriptor) and monotonic() < late:
+                sleep(0.01)
+        yield
+
+
+def is_to_keep(loop: Loop) -> bool:
+    """Whether a loop is still to be compiled on this machine, and can be kept then."""
+    kept: Any = getattr(getattr(loop.made, "_cache", None), "_cache_file", None)
+    return hasattr(kept, "_load_index") and not kept._load_index()
+
+
+@contextmanager
+def leave_out(*loops: Loop) -> Iterator[None]:
+    """Have calls of loops from Python do nothing, and give 0."""
+    for loop in loops:
+        loop._made = lambda *_: 0.0
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop._made = None
 
 
 def _own(kind: Any) -> bool:

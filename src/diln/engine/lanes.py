@@ -8,7 +8,8 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-LANES = 16
+from diln.engine.compile import LANES
+
 FLOAT_BYTES = 4
 FLOAT = ir.FloatType()
 VECTOR = ir.VectorType(FLOAT, LANES)

@@ -4,11 +4,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, nullcontext
 from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any
 
-from diln.engine.base import ByPiece, Engine, Found, Held, Home, Note, Shard, Shared, Tally, summed
+from diln.engine.base import ByPiece, Engine, Found, Held, Home, Note, Shard, Shared, Tally, check_engine, summed
 from diln.engine.processes import count_jobs
 
 AHEAD = 8  # steps for each thread that begin before what the first of them has found is asked for
@@ -144,3 +145,9 @@ def even_cut(size: int, piece: int) -> list[tuple[int, int]]:
 def cut(size: int, piece: int) -> list[tuple[int, int]]:
     """The ranges (first, last) of at most ``piece`` that make up ``range(size)``."""
     return [(first, min(first + piece, size)) for first in range(0, size, piece)]
+
+
+def engine_or_threads(engine: Engine | None, n_jobs: int) -> AbstractContextManager[Engine]:
+    """The engine, which stays open; or else so many threads, for as long as they are needed."""
+    check_engine(engine)
+    return Threads(n_jobs) if engine is None else nullcontext(engine)

@@ -11,6 +11,7 @@ from scipy.linalg import eigh
 from scipy.special import ndtri
 
 from diln.inference.data import Array
+from diln.prob.sobol import sobol
 
 POINTS = 4096  # that means are taken over, a power of 2; errors are 3% of what log lifts differ by
 STEPS = 50  # of Newton's method at most, which takes four to six
@@ -79,9 +80,7 @@ def softmax_moments(mean: Array, roots: Array) -> Moments:
 
 def even_points(n_dims: int) -> Array:
     """Points (POINTS, n_dims) that fill the unit cube evenly: Sobol's, each in the middle of its cell."""
-    from scipy.stats.qmc import Sobol  # takes half a second to import
-
-    return np.asarray(Sobol(n_dims, scramble=False).random(POINTS) + 0.5 / POINTS)
+    return sobol(POINTS, n_dims) + 0.5 / POINTS
 
 
 def roots_of(covariance: Array, n_dims: int) -> Array:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, NamedTuple, Self, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from diln.engine.lanes import LANES
+from diln.engine.compile import LANES
 from diln.inference.data import Array
 
 

@@ -19,6 +19,8 @@ from diln.corpus.batches import in_batches
 from diln.corpus.sound import check_filled, sound_rows
 from diln.corpus.vocabulary import check_vocabulary
 from diln.engine.base import Engine
+from diln.engine.compiling import telling_of_compiling
+from diln.engine.threads import engine_or_threads
 from diln.errors import DilnWarning
 from diln.inference.progress import Progress
 from diln.models.batches import HalvesPart, halves_in_parts, pairs_in_parts
@@ -36,7 +38,7 @@ from diln.models.counts import (
     whole,
 )
 from diln.models.fitted import DRAWS, MOST_DRAWS, Fitted, Floats
-from diln.models.fitting import engine_or_threads, first, fit, more
+from diln.models.fitting import first, fit, more
 from diln.models.options import INFERENCES, RENAMED, ModelOptions, flat, resolved
 from diln.models.parameters import Parameters, parameters_of
 from diln.models.updating import Growth, HalfLife, Update, Updater, parts_of
@@ -121,7 +123,8 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         rows, vocabulary = self._rows(X, reset=True)
         if self.verbose and (line := chosen(parameters, rows.n_docs, rows.n_tokens, here=self.engine is None).line):
             sys.stderr.write(f"{line}\n")
-        fitted = fit(parameters, rows, vocabulary, _Printed() if self.verbose else None, engine=self.engine)
+        with telling_of_compiling():
+            fitted = fit(parameters, rows, vocabulary, _Printed() if self.verbose else None, engine=self.engine)
         fitted.named = hasattr(self, "feature_names_in_")
         self.fitted_ = fitted
         return self
@@ -147,7 +150,8 @@ class TopicModel(ModelOptions, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         rows, vocabulary = self._rows(X, reset=new)
         look = _Printed() if self.verbose else None
         if new:
-            fitted = first(parameters, rows, vocabulary, look, self.engine)
+            with telling_of_compiling():
+                fitted = first(parameters, rows, vocabulary, look, self.engine)
             fitted.named = hasattr(self, "feature_names_in_")
         else:
             fitted = self.fitted_

@@ -1,7 +1,6 @@
 """Fitting: from counts and parameters to a fitted model, in one go or documents at a time."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,9 @@ from warnings import warn
 
 import numpy as np
 
-from diln.engine.base import Engine, check_engine
+from diln.engine.base import Engine
 from diln.engine.freed import give_back_large
-from diln.engine.threads import Threads, even_cut
+from diln.engine.threads import engine_or_threads, even_cut
 from diln.errors import DilnWarning, brief
 from diln.inference import loops
 from diln.inference.data import Batch
@@ -64,12 +63,6 @@ def fit(
         fitted = chains.fit(job, running, checkpoints, fit_one)
         fitted.refresh(running)
     return fitted
-
-
-def engine_or_threads(engine: Engine | None, n_jobs: int) -> AbstractContextManager[Engine]:
-    """The engine, which stays open; or else so many threads, for as long as they are needed."""
-    check_engine(engine)
-    return Threads(n_jobs) if engine is None else nullcontext(engine)
 
 
 def fit_one(job: Job, engine: Engine) -> Fitted:

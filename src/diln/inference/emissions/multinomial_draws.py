@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import digamma
 
+from diln.engine.by_hand import fetch_cell
 from diln.engine.compile import kernel
-from diln.engine.fetch import fetch_cell
 from diln.inference.data import Array, Tokens
 from diln.inference.sampling.tokens import NO_TOPIC, TopicTable
 from diln.inference.stats import Stats, TopicColumns, padded

@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from diln.engine.compile import kernel
-from diln.engine.fetch import fetch_row
-from diln.engine.lanes import LANES, running_sums
+from diln.engine.by_hand import fetch_row, running_sums
+from diln.engine.compile import LANES, kernel
 from diln.inference.data import Array, Tokens
 from diln.prob.streams import GOLD, stream, uniform32
 

@@ -9,9 +9,8 @@ from math import exp, log, log1p, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from diln.engine.compile import OPTIONS, kernel
+from diln.engine.compile import kernel, overloads
 from diln.inference.data import Array
 from diln.inference.sampling.documents import TOGETHER
 from diln.inference.sampling.tokens import count_topics, open_document
@@ -70,7 +69,7 @@ def open_wide(a0, eta, scale):  # type: ignore[no-untyped-def]
         scale[k] = exp(eta[k] - top) if a0[k] > 0 else 0.0
 
 
-@overload(open_document, jit_options=OPTIONS)
+@overloads(open_document)
 def _open_log_weights(weights, docs, m, n, sigma, softs, room):  # type: ignore[no-untyped-def]
     """Of log weights: sigma is e^eta beside the largest, and the document's own tokens add nothing."""
     if getattr(weights, "instance_class", None) is not LogWeightRecord:

@@ -7,9 +7,8 @@ PolyaGamma(a_k, psi_k), psi_k = ell_k . u + s, its (u, s) are Gaussian, as are t
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from diln.engine.compile import OPTIONS, kernel
+from diln.engine.compile import kernel, overloads
 from diln.inference.data import Array
 from diln.inference.sampling.documents import TOGETHER
 from diln.inference.sampling.tokens import Histograms, Room, count_topics, draw_topics, open_document
@@ -90,7 +89,7 @@ def open_gate(ells, u, s, psi):  # type: ignore[no-untyped-def]
             psi[k] += u[i] * ells[i, k]
 
 
-@overload(open_document, jit_options=OPTIONS)
+@overloads(open_document)
 def _open_gated(weights, docs, m, n, sigma, softs, room):  # type: ignore[no-untyped-def]
     """Of weights with a gate: n are the document's tokens, sigma is that of psi."""
     if getattr(weights, "instance_class", None) is not GatedWeights:
