@@ -60,3 +60,8 @@ def test_warnings_and_notes_show_odd_characters_as_codes(capsys):
     assert str(warned[0].message) == r"label 'a\x1b]0;x\x07\u202e\nb'"
     Notes().note("column 'a\x1b[2J\x9b\u202eb'")
     assert capsys.readouterr().err == "column 'a\\x1b[2J\\x9b\\u202eb'\n"
+
+
+@pytest.mark.parametrize("path", [f"/{'deep/' * 30}no-such-file", f"./{'a' * 90}.csv", f"C:\\{'b' * 90}.csv"])
+def test_paths_between_quotes_stay_whole(path):
+    assert str(DilnError(f"there is no file: '{path}'")) == f"there is no file: '{path}'"

@@ -9,6 +9,7 @@ SHOWN = 80  # characters of a wrong value that a sentence has
 LONGEST = 900  # characters of a message
 QUOTES = ("'", '"')
 QUOTED = re.compile(rf"(?<![^\s(\[{{=:,])(['\"])((?!\1)(?:\\.|(?!\1)[^\\]){{{SHOWN},}})\1", re.DOTALL)  # and too long
+PATH = re.compile(r"(~?|\.{1,2}|[A-Za-z]:)[/\\]{1,2}[^/\\\s]")  # how one begins that says where it begins
 TOO_LONG = "the name is too long; give a shorter one"  # of a file
 # What a terminal obeys (control characters but line feeds and tabs) or reorders lines by (bidi controls).
 ACTS = re.compile("\r\n|[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -24,11 +25,16 @@ class DilnError(Exception):
 def one_line(text: str) -> str:
     """The text in one line of bounded length, and without secrets in URLs, whatever names or values it quotes.
 
-    Long values between quotes, which are data, are cut.
+    Long values between quotes, which are data, are cut, but not paths of files.
     """
-    text = QUOTED.sub(lambda match: f"{match[1]}{match[2][:SHOWN]}...{match[1]}", without_secrets(text))
+    text = QUOTED.sub(_cut, without_secrets(text))
     line = text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
     return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} ... {line[-LONGEST // 2 :]}"
+
+
+def _cut(match: re.Match[str]) -> str:
+    quote, value = match[1], match[2]
+    return match[0] if PATH.match(value) else f"{quote}{value[:SHOWN]}...{quote}"
 
 
 def inert(text: str) -> str:

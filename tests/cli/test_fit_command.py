@@ -526,7 +526,7 @@ def rest_of(terminal: int) -> bytes:
 
 def test_progress_is_shown_on_a_terminal(shelf, tmp_path):
     main, side = pty.openpty()
-    args = ["fit", shelf / "corpus", "-o", tmp_path / "m", "--topics", 40, "--passes", 100, "-j1"]
+    args = ["fit", shelf / "corpus", "-o", tmp_path / "m", "--topics", 40, "--passes", 600, "-j1"]
     command = [sys.executable, "-m", "diln", *map(str, args)]
     env = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
     process = subprocess.Popen(command, stderr=side, stdout=subprocess.PIPE, env=env)
@@ -534,7 +534,7 @@ def test_progress_is_shown_on_a_terminal(shelf, tmp_path):
     shown = rest_of(main)
     process.communicate(timeout=60)
     assert process.returncode == 0
-    for part in (b" of at most 100", b"documents/s", b"score -", b"topics", b"learning: batch", b"averaging", b"left"):
+    for part in (b" of at most 600", b"documents/s", b"score -", b"topics", b"learning: batch", b"averaging", b"left"):
         assert part in shown
 
 

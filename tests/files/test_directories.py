@@ -249,7 +249,12 @@ def test_what_a_killed_process_left_of_a_manifest_is_swept(tmp_path):
 @pytest.mark.parametrize("name", ["/", "file", "file/model", "a" * 300])
 def test_where_nothing_can_be_written_is_a_sentence(tmp_path, name):
     put(tmp_path, "file")
-    refused(tmp_path / name, MODEL, "replace", "is the root of all files|cannot be made|cannot be written")
+    refused(
+        tmp_path / name,
+        MODEL,
+        "replace",
+        "is the root of all files|cannot be made|cannot be written|the name is too long",
+    )
     assert tree(tmp_path) == {"file": b"years of work"}
 
 

@@ -5,6 +5,7 @@ import pytest
 from killing import write_corpus
 
 from diln.corpus import Corpus
+from diln.engine import threads
 from diln.engine.threads import HeldHere, Threads
 from diln.errors import Lost
 from diln.inference.sampling import documents
@@ -66,7 +67,7 @@ def rows(tmp_path_factory):
 
 
 def fitted(kind, rows, engine, monkeypatch, **given):
-    monkeypatch.setattr(fitting, "Threads", lambda jobs: engine)
+    monkeypatch.setattr(threads, "Threads", lambda jobs: engine)
     return fitting.fit(parameters_of(kind, {**QUICK, **given}), rows, [f"t{i}" for i in range(rows.n_terms)])
 
 
