@@ -2,18 +2,20 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from diln.corpus import Corpus
 from diln.corpus.sound import bags_or_text, dense, sound_rows
 from diln.corpus.splits import halves
 from diln.engine.threads import cut
 from diln.errors import DilnWarning, brief
+
+if TYPE_CHECKING:
+    from diln.corpus import Corpus
 
 LARGEST = 2**31  # of counts: what a corpus can hold, as float32 has it
 MOST_TOKENS = 2**24  # of one term in one document, that float32 counts without a gap
@@ -128,7 +130,7 @@ class MatrixRows(Rows):
 class CorpusRows(Rows):
     """Counts of a corpus, in memory or on disk; from disk only those asked for are read."""
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: "Corpus") -> None:
         self.corpus = corpus
         self.n_docs, self.n_terms, self.rule = len(corpus), corpus.n_terms, corpus.rule
 
@@ -161,7 +163,7 @@ class CorpusRows(Rows):
 class MovedRows(Rows):
     """Counts of a corpus in the order of another vocabulary, without the terms that it does not have."""
 
-    def __init__(self, corpus: Corpus, n_terms: int, places: NDArray[np.int32]) -> None:
+    def __init__(self, corpus: "Corpus", n_terms: int, places: NDArray[np.int32]) -> None:
         self.corpus, self.places = corpus, places
         self.n_docs, self.n_terms, self.rule = len(corpus), n_terms, corpus.rule
 
@@ -340,7 +342,7 @@ def check_drawn(n_tokens: float, n_entries: int) -> None:
         )
 
 
-def aligned(corpus: Corpus, vocabulary: list[str]) -> Rows:
+def aligned(corpus: "Corpus", vocabulary: list[str]) -> Rows:
     """The corpus' rows in the order of another vocabulary; tokens of terms outside it are dropped, and counted."""
     if corpus.vocabulary == vocabulary:
         return CorpusRows(corpus)

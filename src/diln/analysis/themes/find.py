@@ -80,7 +80,7 @@ class Grouping:
             self._space = None if found is None else found[0]
             self._hierarchy = grow(items)
         self._at = np.arange(len(self._shown.ids))
-        self._order = leaf_order(linkage(self._hierarchy, self._at), items.topic_points)
+        self._points = items.topic_points
         self._fine: DocumentGroups | None = None
         self._whole = self
 
@@ -117,12 +117,17 @@ class Grouping:
         return dict(zip(_ids(self._shown.ids), _ids(self._grouped.ids[self._at]), strict=True))
 
     @cached_property
+    def _order(self) -> Whole:
+        """The leaves, in the order in which they are shown."""
+        return leaf_order(linkage(self._hierarchy, np.arange(len(self._points))), self._points)
+
+    @cached_property
     def tree(self) -> Tree:
         """The hierarchy of the topics."""
         at_leaf: dict[int, list[int]] = {}
         for topic, leaf in zip(_ids(self._shown.ids), self._at.tolist(), strict=True):
             at_leaf.setdefault(leaf, []).append(topic)
-        order = tuple(topic for leaf in self._order.tolist() for topic in at_leaf.get(leaf, ()))
+        order = tuple(topic for leaf in self._whole._order.tolist() for topic in at_leaf.get(leaf, ()))
         return Tree(_ids(self._shown.ids), linkage(self._hierarchy, self._at), order)
 
     def themes(self, n: int | str = "auto", n_words: int = 4) -> Themes:
