@@ -1,7 +1,9 @@
 """The one door: what it shows of models of every kind, with and without documents, and what it says where it cannot."""
 
 import json
+import re
 import shutil
+from dataclasses import replace
 
 import handmade
 import numpy as np
@@ -337,10 +339,20 @@ def test_a_summary_is_honest_about_one_chain():
     assert "160 documents under 4 labels, from January 2020 to December 2020" in sentences
     assert "fitted once, so how much of the topics and of the pairs another run would find is unknown" in sentences
     several = " ".join(atlas(2).summary().sentences)
-    assert "fitted 2 times; another run finds" in several
+    assert "fitted twice; another run finds" in several
     edited = atlas().edited(Edits().rename(0, "Law").hide([1]).merge([2, 3])).summary()
     assert "By hand, topics were changed: 1 named; 1 merged into others and 1 hidden." in edited.sentences
     assert edited.numbers["hidden"] == 1
+
+
+def test_a_summary_says_what_a_pair_does_whichever_kinds_there_are(monkeypatch):
+    one, pairs = atlas(2), atlas(2).pairs(1, unsure=True)
+    monkeypatch.setattr(Atlas, "pairs", lambda self, n: pairs)
+    both = " ".join(one.summary().sentences)
+    assert re.search(r"For example, .* are together [\d.]+ times as often as by chance, but .* only [\d.]+ times", both)
+    monkeypatch.setattr(Atlas, "pairs", lambda self, n: replace(pairs, positive=()))
+    avoiding = " ".join(one.summary().sentences)
+    assert re.search(r"For example, [^.]* are together only [\d.]+ times as often as by chance\.", avoiding)
 
 
 def test_similar_documents_are_of_the_same_section():

@@ -134,8 +134,8 @@ def _pairs(atlas: "Atlas", numbers: dict[str, Any]) -> Iterator[str]:
         )
     if numbers["found_again"] is not None:
         yield (
-            f"The model was fitted {numbers['n_chains']} times; another run finds {numbers['found_again']:.0%} of the "
-            "topics again."
+            f"The model was fitted {_times(numbers['n_chains'])}; another run finds {numbers['found_again']:.0%} of "
+            "the topics again."
         )
     else:
         pairs = " and of the pairs" if numbers["pairs"] else ""
@@ -146,12 +146,17 @@ def _examples(atlas: "Atlas") -> str:
     """The strongest pair of each kind in words."""
     found = atlas.pairs(1)
     told = [f"{_both(atlas, one)} are together {one.lift:.1f} times as often as by chance" for one in found.positive]
-    told += [f"{_both(atlas, one)} only {one.lift:.2g} times as often" for one in found.negative]
+    are, chance = ("", "") if told else (" are together", " as by chance")
+    told += [f"{_both(atlas, one)}{are} only {one.lift:.2g} times as often{chance}" for one in found.negative]
     return f" For example, {', but '.join(told)}." if told else ""
 
 
 def _both(atlas: "Atlas", pair: "Pair") -> str:
     return f"“{atlas.label(pair.first)}” and “{atlas.label(pair.second)}”"
+
+
+def _times(number: int) -> str:
+    return "twice" if number == 2 else f"{number} times"
 
 
 def _counted(number: int, noun: str) -> str:
