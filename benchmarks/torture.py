@@ -1,6 +1,7 @@
-"""Whether anything is ever lost: commands killed, racing each other, and out of room, at random moments.
+"""Whether anything is ever lost: commands killed, interrupted, racing each other, without room or streams, at random.
 
-python benchmarks/torture.py [kill] [race] [full] [--times N] [--only NAME] [--seed 0] [--out FILE.json]
+python benchmarks/torture.py [kill] [race] [full] [interrupt] [closed] [--times N] [--only NAME]
+                                [--seed 0] [--out FILE.json]
 
 kill   corpus build, append, fit, compare and save, each killed 100 times (SIGKILL): half at any moment of its life,
        half at any of its operations on files of the directory, so that the moment of commitment is hit often. Then
@@ -11,6 +12,11 @@ race   pairs of fit, corpus build and save into one directory, 20 of each, some 
 full   corpus build, append, fit, save, transform and compare, each on a disk (a small tmpfs, for which one must be
        root; else a limit on the size of files) that has too little room, 50 moments of each. Nothing may be lost, and
        the command must say so in a sentence.
+interrupt  corpus build, append, fit, transform and compare, each sent SIGINT or SIGTERM at any moment of its life, 40
+       times. Then what was there or what is new must be there, whole, with nothing beside it but a checkpoint; the
+       exit code must be that of the signal, and there must be no traceback.
+closed commands that print, and one that writes a table, 40 times without some of their standard streams or with one
+       that nobody reads. They must end as they would have, without a traceback, and the table must be sound.
 
 Most processes are forked from this one, which has done it all before; every 25th is a fresh interpreter.
 """
@@ -21,6 +27,7 @@ import json
 import os
 import platform
 import random
+import re
 import resource
 import shutil
 import signal
@@ -29,8 +36,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -38,7 +46,8 @@ from typing import Any
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process of several threads is not to be forked
 
 import diln.show.comparison  # noqa: F401 - what commands would import each time
-from diln.cli.main import main as command
+from diln.__main__ import main as command
+from diln.cli.interrupts import leave
 from diln.corpus import Corpus, build
 from diln.errors import StoreError
 from diln.files import MANIFEST
@@ -53,6 +62,8 @@ TOGETHER = 10  # deaths of a fit or a comparison before it is left to come to it
 SAVES = 6  # in a row, of one process
 FIT = ("--passes", "12", "-j1", "-q")
 COMPARE = ("--model", "lda", "--topics", "2", "--topics", "3", "--topic-prior", "0.1", "--seeds", "2", "--passes", "4")
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
+START = 0.3  # seconds in which Python itself starts, which says what it likes of an interrupt
 WATCHED = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate"}
 
 
@@ -121,6 +132,7 @@ class Home:
         """Start a command; it kills itself at its operation ``die`` on files under a folder."""
         self.started += 1
         log = self.directory / f"log{self.started}"
+        log.touch()
         told = [str(word) for word in words]
         sys.stdout.flush()
         if self.started % FRESH == 0:
@@ -129,13 +141,45 @@ class Home:
                 line = [sys.executable, __file__, "child", *options, "--", *told]
                 process = subprocess.Popen(line, stdout=file, stderr=subprocess.STDOUT)
             return Started(process.pid, log)
+        signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTS)
         pid = os.fork()
         if pid == 0:
+            signal.signal(signal.SIGINT, leave)  # as the command has it from its first line on
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTS)
             with log.open("wb") as file:
                 os.dup2(file.fileno(), 1)
                 os.dup2(file.fileno(), 2)
             os._exit(child(told, die or 0, str(under or ""), limit or 0))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTS)
         return Started(pid, log)
+
+    def fresh(self, *words: Any, closed: Iterable[int] = (), unread: bool = False) -> Started:
+        """Start a command as people do, perhaps without some streams, or with a reader of its output that is gone."""
+        self.started += 1
+        log = self.directory / f"log{self.started}"
+        line = [sys.executable, "-m", "diln", *map(str, words)]
+        with log.open("wb") as file:
+            out: Any = file
+            if unread:
+                gone, out = os.pipe()
+                os.close(gone)
+            process = subprocess.Popen(
+                line, stdin=subprocess.DEVNULL, stdout=out, stderr=file,
+                preexec_fn=partial(close_all, closed),
+            )  # fmt: skip
+            if unread:
+                os.close(out)
+        return Started(process.pid, log)
+
+    def interrupted(self, number: int, life: float, *words: Any) -> Started:
+        """A command that is sent this signal at any moment."""
+        fresh = (self.started + 1) % FRESH == 0 or self.rng.random() < 4 / FRESH
+        process = self.fresh(*words) if fresh else self.start(*words)
+        time.sleep(self.rng.uniform(START if fresh else 0, life + (2 * START if fresh else 0)))
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, number)
+        process.wait()
+        return process
 
     def run(self, *words: Any, **options: Any) -> Started:
         """A command that nobody stops and that comes to a good end."""
@@ -162,6 +206,12 @@ class Home:
         process.kill()
         process.wait()
         return "at a moment", process
+
+
+def close_all(streams: Iterable[int]) -> None:
+    """Close these streams."""
+    for stream in streams:
+        os.close(stream)
 
 
 def child(words: list[str], die: int, under: str, limit: int) -> int:
@@ -628,6 +678,122 @@ def full(home: Home, moments: int, only: str | None) -> dict[str, Tally]:
         disk.close()
 
 
+# Interrupts
+
+
+def interrupt(
+    home: Home, times: int, words: list[Any], reset: Callable[[], object], there: Callable[[], Any],
+    *, between: bool = False,
+) -> Tally:  # fmt: skip
+    """Interrupt a command that writes into the folder ``interrupted``; ``between`` old and new there may be others."""
+    tally, place = Tally(), home.directory / "interrupted"
+
+    def begin() -> None:
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        reset()
+
+    begin()
+    old, clean = there(), names(place)
+    begun = time.monotonic()
+    home.run(*words)
+    life, new = time.monotonic() - begun, there()
+    allowed = clean | names(place)
+    for case in range(times):
+        with tally.watched(f"interrupt {case}"):
+            begin()
+            number = home.rng.choice(INTERRUPTS)
+            process = home.interrupted(number, life, *words)
+            codes = (0, 128 + number, -number)  # the last where Python itself had not begun
+            tally.note("done before" if process.ended == 0 else "interrupted")
+            tally.check(process.ended in codes, f"interrupt {case}: exit {process.ended} {process.printed[-300:]}")
+            tally.check("Traceback" not in process.printed, f"interrupt {case}: {process.printed[-600:]}")
+            found = there()
+            which = "old" if found == old else "new" if found == new else "something between"
+            tally.note(f"found {which}")
+            sound = which == "new" if process.ended == 0 else between or which != "something between"
+            tally.check(sound, f"interrupt {case}: exit {process.ended}, found {which}")
+            left = {name for name in names(place) - allowed if not name.startswith("model.checkpoint")}
+            tally.check(not left, f"interrupt {case}: left {left}")
+    shutil.rmtree(place)
+    return tally
+
+
+def names(place: Path) -> set[str]:
+    """What is in a folder, where generations of parts count as one."""
+    return {re.sub(r"[0-9a-f]{8,}", "*", path.relative_to(place).as_posix()) for path in place.rglob("*")}
+
+
+def interrupt_build(home: Home, times: int) -> Tally:
+    """Interrupt ``diln corpus build --force`` over a corpus."""
+    directory = home.directory / "interrupted" / "corpus"
+    words = ["corpus", "build", home.directory / "new.txt", "-o", directory, "-f", "-q", "-j1"]
+    return interrupt(
+        home, times, words, lambda: build(home.directory / "old.txt", directory), lambda: corpus_there(directory)
+    )
+
+
+def interrupt_append(home: Home, times: int) -> Tally:
+    """Interrupt ``diln corpus append``."""
+    directory = home.directory / "interrupted" / "corpus"
+    words = ["corpus", "append", home.directory / "more.txt", directory, "-q", "-j1"]
+    return interrupt(
+        home, times, words, lambda: build(home.directory / "old.txt", directory), lambda: corpus_there(directory)
+    )
+
+
+def interrupt_fit(home: Home, times: int) -> Tally:
+    """Interrupt ``diln fit --force`` over a model; once it has swept, it writes the model as it is then."""
+    directory, kept = home.directory / "interrupted" / "model", Fitted.load(home.model(0))
+    words = ["fit", home.corpus, "-o", directory, "--seed", 1, "-f", *FIT]
+    return interrupt(home, times, words, lambda: kept.save(directory), lambda: model_there(directory), between=True)
+
+
+def interrupt_transform(home: Home, times: int) -> Tally:
+    """Interrupt ``diln transform`` over a table."""
+    table = home.directory / "interrupted" / "table.csv"
+    words = ["transform", home.model(0), home.corpus, "-o", table, "-q"]
+    return interrupt(home, times, words, lambda: table.write_text("an old table"), table.read_bytes)
+
+
+def interrupt_compare(home: Home, times: int) -> Tally:
+    """Interrupt ``diln compare``; what runs have found by then stays."""
+    directory = home.directory / "interrupted" / "comparison"
+    words = ["compare", home.corpus, "-o", directory, *COMPARE, "-q", "-j1"]
+    return interrupt(home, times, words, lambda: None, lambda: comparison_there(directory), between=True)
+
+
+# Streams
+
+
+def closed(home: Home, times: int) -> Tally:
+    """Commands without standard streams, or with output that nobody reads."""
+    tally, table = Tally(), home.directory / "closed.csv"
+    model, corpus = home.model(0), home.corpus
+    printing: list[list[Any]] = [
+        ["topics", model], ["topics", model, "--json"], ["themes", model], ["info", model], ["corpus", "info", corpus],
+        ["correlations", model, "--all"], ["documents", model, "--topic", "0"], ["--help"], ["fit", "--help"],
+    ]  # fmt: skip
+    writing: list[Any] = ["transform", model, corpus, "-o", table]
+    home.run(*writing)
+    wanted = table.read_bytes()
+    for case in range(times):
+        with tally.watched(f"closed {case}"):
+            streams = [one for one in (0, 1, 2) if home.rng.random() < 0.5]
+            unread = home.rng.random() < 0.3
+            words = writing if home.rng.random() < 0.4 else home.rng.choice(printing)
+            table.unlink(missing_ok=True)
+            process = home.fresh(*words, closed=streams, unread=unread)
+            code = process.wait()
+            tally.note(f"{words[0]}: exit {code}")
+            where = f"closed {case}: {words} without {streams}{' unread' * unread}"
+            tally.check(code == 0, f"{where}: exit {code}")
+            tally.check("Traceback" not in process.printed, f"{where}: {process.printed[-600:]}")
+            if words is writing:
+                tally.check(table.exists() and table.read_bytes() == wanted, f"{where}: the table is not sound")
+    return tally
+
+
 # All of it
 
 Ways = dict[str, Callable[[Home, int], Tally]]
@@ -640,7 +806,17 @@ KILLS: Ways = {
     "save": kill_save,
 }
 RACES: Ways = {"fit": race_fit, "corpus build": race_build, "save": race_save}
-WAYS: dict[str, Ways] = {"kill": KILLS, "race": RACES, "full": {}}
+INTERRUPTED: Ways = {
+    "corpus build": interrupt_build,
+    "append": interrupt_append,
+    "fit": interrupt_fit,
+    "transform": interrupt_transform,
+    "compare": interrupt_compare,
+}
+WAYS: dict[str, Ways] = {
+    "kill": KILLS, "race": RACES, "full": {}, "interrupt": INTERRUPTED, "closed": {"streams": closed},
+}  # fmt: skip
+TIMES = {"kill": 100, "race": 20, "full": 50, "interrupt": 40, "closed": 40}
 
 
 def show(name: str, tally: Tally) -> None:
@@ -652,24 +828,24 @@ def show(name: str, tally: Tally) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="*", metavar="kill|race|full")
-    parser.add_argument("--times", type=int, help="cases of each command, in place of 100 kills, 20 pairs, 50 moments")
+    parser.add_argument("what", nargs="*", metavar="|".join(WAYS), help="Default: all.")
+    parser.add_argument("--times", type=int, help="cases of each command, in place of its usual number")
     parser.add_argument("--only", help="one command alone")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     found: dict[str, dict[str, Any]] = {}
-    for what in args.what or ["kill", "race", "full"]:
+    for what in args.what or list(WAYS):
         with tempfile.TemporaryDirectory(prefix="torture-") as folder:
             home = Home(Path(folder), random.Random(args.seed), compares=args.only in (None, "compare"))
             begun = time.monotonic()
             tallies: dict[str, Tally] = {}
             for name, way in WAYS[what].items():
                 if args.only in (None, name):
-                    tallies[name] = way(home, args.times or {"kill": 100, "race": 20}[what])
+                    tallies[name] = way(home, args.times or TIMES[what])
                     show(f"{what} {name}", tallies[name])
             if what == "full":
-                tallies = full(home, args.times or 50, args.only)
+                tallies = full(home, args.times or TIMES[what], args.only)
                 for name, tally in tallies.items():
                     show(f"{what} {name}", tally)
             found[what] = {name: tally.to_json() for name, tally in tallies.items()}

@@ -1,7 +1,8 @@
-"""What strangers attack with: times out of range, endless files, long dates, texts that a terminal or sheet obeys."""
+"""What strangers attack with: times out of range, endless and lying files, odd cookies, texts that a sheet obeys."""
 
 import csv
 import io
+import mimetypes
 import tempfile
 from random import Random
 from typing import Any
@@ -18,6 +19,8 @@ from diln.cli.table_files import write_table
 from diln.cli.table_formats import Column
 from diln.corpus.readers import remote
 from diln.errors import DilnError, inert
+from diln.show.explorer.guard import COOKIE, Guard
+from diln.show.explorer.settings import Settings
 from fuzz.case import Case, Run, target
 from fuzz.judge import WrongError
 from fuzz.targets.readers import looked_at
@@ -178,5 +181,114 @@ def endless_files(case: Case) -> Run:
             patch.object(tempfile, "tempdir", str(case.folder)),
         ):
             return looked_at(Corpus.read(url, **case.rng.choice(({}, {"format": "lines"}, {"format": "jsonl"}))))
+
+    return run
+
+
+TOKEN = "the-right-token"
+CRUMBS = ('prefs={"a": 1}', "a", "=", ";", " ", ",", '"', "\\", "=;", "x=y", "diln-token=z", "\xff", "a b=c d", "[1]")
+
+
+@target(0.3, strict=True)
+def cookies(case: Case) -> Run:
+    """Cookies of other applications beside our own, or without it."""
+    rng, port = case.rng, case.rng.choice((80, 8642, 8643))
+    crumbs = [rng.choice(CRUMBS) for _ in range(rng.randrange(6))]
+    ours = {port: TOKEN, port + 1: "of another explorer"} if rng.random() < 0.7 else {port + 1: TOKEN}
+    named = [f"{COOKIE.format(port=number)}={token}" for number, token in ours.items()]
+    cookie = "; ".join(sorted([*crumbs, *named], key=lambda _: rng.random())).encode("latin-1")
+    scope = {
+        "type": "http", "method": "GET", "path": "/api/topics", "query_string": b"",
+        "headers": [(b"host", b"localhost:%d" % port), (b"cookie", cookie)],
+    }  # fmt: skip
+    guard = Guard(Nowhere(), Settings("0.0.0.0", port, TOKEN, frozenset({"localhost"})))
+
+    def run() -> None:
+        refused = guard.refused(scope)
+        if (refused is None) != (port in ours):
+            raise WrongError(f"{'lets in' if refused is None else 'refuses'} {cookie!r}")
+
+    return run
+
+
+class Nowhere:
+    """An application that nobody asks."""
+
+    async def __call__(self, *_: Any) -> None:
+        """Answer nothing."""
+
+
+BODIES = (
+    b"",
+    b"elk fox gnu\nfox\n",
+    b'{"text": "elk fox"}\n',
+    b"text,date\nelk,2017\n",
+    b"\x1f\x8b\x08broken",
+    b"<html>",
+)
+
+
+class Lying(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no types
+    """Files elsewhere that are longer or shorter than is told of them, or that end in an error, as their names say."""
+
+    protocol = "lying"
+    cachable = False
+
+    def info(self, path: str, **_: Any) -> dict[str, Any]:
+        """Return what is said of a file."""
+        body, told = lies(path)[:2]
+        size = None if told is None else max(0, len(body) + told)
+        return {"name": path, "type": "file", "size": size, "ETag": path}
+
+    def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
+        """List the one file."""
+        return [self.info(path)] if detail else [path]
+
+    def open(self, path: str, *_: Any, **__: Any) -> Any:
+        """Open a file."""
+        lie = lies(path)
+        return Breaking(lie[0], lie[2])
+
+
+class Breaking(io.BytesIO):
+    """Bytes, and then perhaps an error in place of the end."""
+
+    def __init__(self, body: bytes, error: Exception | None) -> None:
+        super().__init__(body)
+        self.error = error
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return the next bytes."""
+        found = super().read(size)
+        if self.error is not None and (not found or size is None or size < 0):
+            raise self.error
+        return found
+
+
+ERRORS = (
+    *[None] * 12, OSError("reset"), TimeoutError(), ConnectionResetError(), FileNotFoundError("/x"), EOFError(),
+    PermissionError("no"), RuntimeError("Response payload is not completed"), KeyError("ETag"),
+)  # fmt: skip
+
+
+def lies(path: str) -> tuple[bytes, int | None, Exception | None]:
+    """What a file has, by how much its size is told wrongly, and what it ends in."""
+    rng = Random(path.rpartition("/")[2])
+    body = rng.choice(BODIES) * rng.choice((1, 1, 5000))
+    return body, rng.choice((0, 0, 0, 0, None, None, -1, -9, 1, 9, 1 << 40)), rng.choice(ERRORS)
+
+
+fsspec.register_implementation("lying", Lying)
+mimetypes.init()  # reads what the machine knows of endings, which is not a case's doing
+
+
+@target(0.3, strict=True)
+def lying_files(case: Case) -> Run:
+    """A file elsewhere of which not all that is told is true."""
+    url = f"lying://host/{case.rng.random()}{case.rng.choice(ENDS)}"
+
+    def run() -> object:
+        with patch.object(remote, "PAUSE", 0.0), patch.object(tempfile, "tempdir", str(case.folder)):
+            return looked_at(Corpus.read(url))
 
     return run

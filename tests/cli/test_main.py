@@ -257,3 +257,13 @@ def test_a_name_that_is_too_long_is_said_to_be_and_not_to_need_room(line, shelf,
     assert done.code == 2
     (said,) = [text for text in done.err.splitlines() if text.startswith("error: ")]
     assert said.endswith(": the name is too long; give a shorter one")
+
+
+@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_an_interrupt_of_code_in_a_string_ends_with_its_exit_code(number, code, tmp_path):
+    """Libraries have such code as they are imported, and Python remembers an interrupt of it beyond its handling."""
+    struck = f"exec('import signal; signal.raise_signal(signal.{number})')"
+    run = f"from diln.cli import main\ndef app():\n    {struck}\nmain.app = app\nmain.main()"
+    (tmp_path / "struck.py").write_text(run)
+    done = subprocess.run([sys.executable, "-m", "struck"], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (code, "")

@@ -258,8 +258,12 @@ def test_where_nothing_can_be_written_is_a_sentence(tmp_path, name):
     assert tree(tmp_path) == {"file": b"years of work"}
 
 
-def test_the_commands_survive_a_little_torture():
-    command = [sys.executable, Path(__file__).parents[2] / "benchmarks" / "torture.py", "race", "--only", "fit"]
-    done = subprocess.run([*command, "--times", "2"], capture_output=True, text=True, check=False, timeout=300)
+@pytest.mark.parametrize(
+    ("what", "only", "times"), [("race", "fit", 2), ("interrupt", "transform", 8), ("closed", "streams", 6)]
+)
+def test_the_commands_survive_a_little_torture(what, only, times):
+    script = Path(__file__).parents[2] / "benchmarks" / "torture.py"
+    command = [sys.executable, script, what, "--only", only, "--times", str(times)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "race fit               faults: 0" in done.stdout
+    assert f"{what} {only}".ljust(22) + " faults: 0" in done.stdout

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -191,6 +192,12 @@ def test_a_file_is_the_old_one_or_the_new_one(old, number, tmp_path):
     assert steps > 50
     assert len(came) == (steps - 1 if number == signal.SIGTERM else 0)
     assert states == {old, "new"}
+
+
+def test_sigterm_has_its_own_exit_code_also_where_there_is_nothing_to_clean_up():
+    told = "from diln.cli.interrupts import leave, terminable; import signal; signal.signal(signal.SIGINT, leave)"
+    code = f"{told}\nwith terminable(): signal.raise_signal(signal.SIGTERM)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 128 + signal.SIGTERM
 
 
 def test_an_interrupt_while_a_file_is_brought_to_the_disk_leaves_the_old_one(tmp_path, monkeypatch):

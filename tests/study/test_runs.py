@@ -226,6 +226,14 @@ def test_a_run_that_is_told_to_stop_on_its_way_leaves_nothing(corpus, tmp_path, 
     assert folder.under_way() == []
 
 
+def test_no_run_is_said_to_be_under_way_once_a_comparison_was_interrupted(tmp_path):
+    folder = ResultsFolder(tmp_path)
+    with pytest.raises(KeyboardInterrupt), folder.opened("digest"):
+        (folder.runs / "a.begun").touch()  # of a run that was interrupted between its mark and its guard
+        raise KeyboardInterrupt
+    assert folder.under_way() == []
+
+
 def test_a_corpus_built_anew_at_the_same_place_is_not_taken_for_the_old_one(tmp_path):
     told = {"models": ("LDA",), "topics": (3,), "seeds": 1, "max_iter": 2}
     for seed in (1, 2):

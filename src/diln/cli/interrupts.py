@@ -39,6 +39,8 @@ def terminable() -> Iterator[list[int]]:
     def end(number: int, frame: FrameType | None) -> None:
         came.append(number)
         interrupt = signal.getsignal(signal.SIGINT)  # not for this program where a shell runs it in the background
+        if interrupt is leave:
+            leave(number, frame)
         (interrupt if callable(interrupt) else signal.default_int_handler)(signal.SIGINT, frame)
 
     before = signal.getsignal(signal.SIGTERM)

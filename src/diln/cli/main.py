@@ -102,6 +102,7 @@ def main() -> None:
     print_anything()
     with terminable() as came:
         code = _run()
+    exec("")  # noqa: S102  (else an interrupt that has hit another exec of a string ends Python by SIGINT, not by a code)
     flush()
     sys.exit(TERMINATED if came and code else code)
 

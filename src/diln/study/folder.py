@@ -106,9 +106,13 @@ class ResultsFolder:
             for folder in (self.runs, self.directory / MODELS, self.directory / FIGURES):
                 make_folder(folder)
                 sweep_fresh(folder)
-            for left in (*self.runs.glob(f"*{BEGUN}"), *self.runs.glob("*.json.new"), self.directory / STOP):
+            for left in (*self.runs.glob("*.json.new"), self.directory / STOP):
                 left.unlink(missing_ok=True)
-            yield
+            self._none_under_way()
+            try:
+                yield
+            finally:
+                self._none_under_way()
 
     def _check(self, manifest: Content, now: dict[str, str]) -> None:
         other, before = f"{self.directory}: holds a comparison", manifest.get("fingerprint")
@@ -178,6 +182,10 @@ class ResultsFolder:
             text = json.dumps({"run": run.to_json(), "result": result}, allow_nan=False)
             write_whole(self._path(run.name), text + "\n")
         (self.runs / f"{run.name}{BEGUN}").unlink(missing_ok=True)
+
+    def _none_under_way(self) -> None:
+        for mark in self.runs.glob(f"*{BEGUN}"):
+            mark.unlink(missing_ok=True)
 
     def under_way(self) -> list[str]:
         """The names of the runs that are under way, the oldest first."""

@@ -89,8 +89,8 @@ def perform(context: RunContext, run: Run) -> str:
     folder, result = ResultsFolder(context.results), None
     check = StopCheck(folder)
     check.look()
-    folder.begin(run)
     try:
+        folder.begin(run)
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore", DilnWarning)
             result = WAYS[run.way](context, run, check)
