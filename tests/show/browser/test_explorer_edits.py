@@ -1,6 +1,8 @@
 """Changes of topics in the page: said while they are saved, refused in a sentence, and followed everywhere."""
 
+import json
 import re
+from urllib.request import Request, urlopen
 
 import handmade
 import numpy as np
@@ -21,7 +23,7 @@ def asked(page, path):
 
 
 @pytest.fixture
-def changing(looking):
+def changing(looking, explorer):
     """Opens a view; at the end all changes are taken back."""
     every = []
 
@@ -32,16 +34,11 @@ def changing(looking):
 
     yield look
     for seen in every:
-        page = seen.page
         seen.errors[:] = [error for error in seen.errors if "409" not in error]  # that a test has asked for
-        page.unroute_all()
-        page.evaluate("""async () => {
-          const headers = { "Content-Type": "application/json" };
-          for (let left = 100; left > 0; left -= 1) {
-            if (!(await (await fetch("/api/edits")).json()).changes.length) break;
-            await fetch("/api/edits", { method: "POST", headers, body: '{"action": "undo"}' });
-          }
-        }""")
+    edits = f"{explorer.address}api/edits"  # not by the page, whose requests may still be held back
+    while json.load(urlopen(edits, timeout=60))["changes"]:
+        undo = Request(edits, b'{"action": "undo"}', {"Content-Type": "application/json"})
+        urlopen(undo, timeout=60).close()
 
 
 def held(page):
@@ -51,6 +48,14 @@ def held(page):
         "**/api/edits", lambda route: routes.append(route) if route.request.method == "POST" else route.continue_()
     )
     return routes
+
+
+def await_change(page, routes):
+    """Wait for a change to be on its way."""
+    for _ in range(1200):
+        if routes:
+            return
+        page.wait_for_timeout(50)
 
 
 @pytest.mark.parametrize("action", ["Hide", "Rename", "Merge", "Undo"])
@@ -73,7 +78,8 @@ def test_a_change_is_said_to_be_saving_and_nothing_else_can_be_changed_meanwhile
     assert page.evaluate(f"{buttons}.length") > 0
     assert page.evaluate(f"{buttons}.every((one) => one.disabled)")
     page.keyboard.press("u")
-    until(page, "true")
+    await_change(page, routes)
+    page.wait_for_timeout(50)  # in which a second would come
     assert len(routes) == 1, "one change at a time"
     routes[0].continue_()
     page.wait_for_selector(".saving[data-kind=done] >> text=Saved")
