@@ -9,8 +9,6 @@ OUT := build/demo
 DATA ?= # for `make bench`: a .jsonl.gz file of documents; by default the built-in ones. For `make peers`: a folder of corpora
 RESULTS := benchmarks/results/peers.json
 MINUTES ?= 10 # for `make fuzz`
-# Tests wait for servers, browsers and processes a quarter of their time: more of them at once than there are processors.
-WORKERS ?= $(shell $(PYTHON) -c "import os; print(3 * (os.cpu_count() or 2) // 2)")
 
 .PHONY: demo test check fuzz bench peers docs clean
 .DELETE_ON_ERROR:
@@ -34,7 +32,7 @@ demo: $(VENV)/.explore
 	@echo "Open $(OUT)/report.html in a browser, or explore the model there: $(BIN)/diln explore $(OUT)/model"
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(WORKERS) --durations=20
+	$(BIN)/python -m pytest -n auto --durations=20
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
