@@ -230,7 +230,8 @@ def test_long_files_of_a_folder_on_the_web_are_read_one_by_one(site, monkeypatch
 
 def test_more_bytes_than_were_told_are_no_error_of_the_address(site):
     site.files = {f"shelf/{number}.txt": b"elk dog" for number in range(3)}
-    said = [troubles.trouble_of(error, site.url("more/")) for error in refused(site, 3)]
+    rounds = (refused(site, 3) for _ in range(50))  # they may come so late that aiohttp has left the connection
+    said = [troubles.trouble_of(error, site.url("more/")) for error in next(filter(None, rounds), [])]
     assert said and all("may send more bytes than it says" in one.reason and one.passing for one in said)
 
 

@@ -259,7 +259,7 @@ def test_where_nothing_can_be_written_is_a_sentence(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    ("what", "only", "times"), [("race", "fit", 2), ("interrupt", "transform", 8), ("closed", "streams", 6)]
+    ("what", "only", "times"), [("race", "fit", 2), ("interrupt", "transform", 6), ("closed", "streams", 4)]
 )
 def test_the_commands_survive_a_little_torture(what, only, times):
     script = Path(__file__).parents[2] / "benchmarks" / "torture.py"
